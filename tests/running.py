@@ -58,7 +58,7 @@ def refused(call):
 
 def on_a_terminal(*arguments, streams=("stderr",), columns=200):
     """Run a command with a terminal as these standard streams; return its exit code and the output to the terminal."""
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS=str(columns))
+    environment = dict(os.environ, TERM="xterm", COLUMNS=str(columns))
     terminal, ours = pty.openpty()
     connected = {"stdout": subprocess.DEVNULL, **dict.fromkeys(streams, ours)}
     shown = b""
@@ -71,6 +71,11 @@ def on_a_terminal(*arguments, streams=("stderr",), columns=200):
                 break
     os.close(terminal)
     return process.returncode, shown
+
+
+def importing_from(folder):
+    """Return the environment of a process that imports modules from this folder if they are there."""
+    return dict(os.environ, PYTHONPATH=os.pathsep.join([str(folder), os.environ["PYTHONPATH"]]))
 
 
 def children(pid):

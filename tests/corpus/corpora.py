@@ -63,7 +63,7 @@ class PoolHere:
 
 def start(*arguments, **options):
     """Start `mh4 arguments`; it ends with this process."""
-    environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), **options.pop("env", {})}
+    environment = {**os.environ, **options.pop("env", {})}
     command = [sys.executable, "-m", "mh4", *arguments]
     return subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, preexec_fn=with_parent(), **options)
 

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import corpora
 import psutil
 import pytest
-import toy
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
 clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not installed", exc_type=ImportError)
@@ -184,7 +183,7 @@ def test_files_of_workers_are_in_a_folder_of_their_own(tmp_path):
         "    with connected(1, 'logs') as (client, _):\n"
         "        print(client.submit(len, 'abc').result())\n"
     )
-    environment = dict(os.environ, TMPDIR=str(shared), PYTHONPATH=str(toy.ROOT))
+    environment = dict(os.environ, TMPDIR=str(shared))
     done = subprocess.run([sys.executable, "script.py"], cwd=str(tmp_path), env=environment, stdout=-1, check=True)
     assert done.stdout == b"3\n" and precious.read_text() == "precious"
     assert [path.name for path in shared.iterdir()] == ["dask-scratch-space"]

@@ -25,6 +25,7 @@ import toy  # noqa: E402
 from mh4.util.processes import with_parent  # noqa: E402
 
 PATIENCE = 900  # seconds
+os.environ["PYTHONPATH"] = str(toy.ROOT)  # as conftest.py does for tests
 
 
 class Trial:
@@ -175,9 +176,8 @@ def free_port():
 def dask(trial, *arguments, **environment):
     """Start a process of Dask, which is terminated at the end of the block."""
     command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
-    environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), **environment}
     with open(trial.scratch / "dask.log", "ab") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, preexec_fn=with_parent())
+        process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=log, stderr=log, preexec_fn=with_parent())
     try:
         yield process
     finally:

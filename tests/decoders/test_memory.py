@@ -16,10 +16,9 @@ pytestmark = pytest.mark.slow
 HERE = Path(__file__).resolve().parent
 
 
-def exhaust(how, environment=None):
+def exhaust(how, environment):
     command = [sys.executable, str(HERE / "exhaust.py"), how]
-    path = os.pathsep.join([str(HERE), str(HERE.parents[1])])
-    done = subprocess.run(command, stdout=-1, stderr=-1, env={**os.environ, "PYTHONPATH": path, **(environment or {})})
+    done = subprocess.run(command, stdout=-1, stderr=-1, env={**os.environ, **environment})
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     return dict(line.rsplit(" ", 1) for line in done.stdout.decode().splitlines())
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from functools import partial
 from urllib.parse import urlencode
 
-import toy
 from running import COMMAND, spawned
 
 FORM = "application/x-www-form-urlencoded"
@@ -131,11 +130,10 @@ class Server:
 def running(folder, arguments, files=None):
     """Run `mh4 arguments` as a server, with a log in the folder. files: the limit on open files."""
     log = folder / "log"
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
     limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files)) if files else None
     with open(log, "wb") as errors:
         command = COMMAND + arguments
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment, preexec_fn=limit)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, preexec_fn=limit)
     with process:
         try:
             yield Server(process, log)

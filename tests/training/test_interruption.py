@@ -45,8 +45,7 @@ def training(treebank, folder, *more):
 
 
 def start(arguments, command=("-m", "mh4"), **options):
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    return subprocess.Popen([sys.executable, *command, *arguments], env=environment, **options)
+    return subprocess.Popen([sys.executable, *command, *arguments], **options)
 
 
 def run(arguments, **options):

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import toy
 
 from mh4.util import files
 
@@ -35,7 +34,7 @@ class Recorded:
     def __init__(self, library, folder, *arguments):
         log = folder.parent / (folder.name + ".log")
         log.write_text("")
-        environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), "LD_PRELOAD": str(library), "SYNCING": str(log)}
+        environment = {**os.environ, "LD_PRELOAD": str(library), "SYNCING": str(log)}
         done = subprocess.run([sys.executable, *map(str, arguments)], stdout=-1, stderr=-1, env=environment)
         assert done.returncode == 0, done.stderr.decode()
         self.events = [line.split("\t") for line in log.read_text().splitlines()]
@@ -97,7 +96,7 @@ def training(dev, folder):
 @pytest.fixture(scope="module")
 def model(dev, treebank):
     arguments = [sys.executable, "-m", "mh4", *training(dev, treebank / "model")]
-    subprocess.run(list(map(str, arguments)), check=True, stdout=-1, env={**os.environ, "PYTHONPATH": str(toy.ROOT)})
+    subprocess.run(list(map(str, arguments)), check=True, stdout=-1)
     return treebank / "model"
 
 

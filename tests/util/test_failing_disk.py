@@ -59,7 +59,7 @@ def run(tmp_path_factory):
     subprocess.run(compiler, check=True)
 
     def run(cases):
-        environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), "LD_PRELOAD": str(library)}
+        environment = {**os.environ, "LD_PRELOAD": str(library)}
         done = subprocess.run(
             [sys.executable, "-c", RUN, str(place)], input=json.dumps(cases), stdout=-1, stderr=-1, env=environment, text=True
         )
