@@ -1,4 +1,7 @@
-"""Send requests to an application without a server, and to real servers."""
+"""Send requests to an application without a server, and to real servers.
+
+Tests that import this are skipped if the packages of mh4[serve] are missing.
+"""
 
 import asyncio
 import json
@@ -11,7 +14,11 @@ from contextlib import contextmanager
 from functools import partial
 from urllib.parse import urlencode
 
+import pytest
 from running import COMMAND, spawned
+
+for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
+    pytest.importorskip(package, reason="%s is not installed" % package)
 
 FORM = "application/x-www-form-urlencoded"
 

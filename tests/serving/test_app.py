@@ -7,18 +7,14 @@ import socket
 from xml.etree import ElementTree
 
 import pytest
+from asking import ask, refusal, result, rows, served
+from running import succeeds
 
-for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
-    pytest.importorskip(package, reason="%s is not installed" % package)
-
-from asking import ask, refusal, result, rows, served  # noqa: E402
-from running import succeeds  # noqa: E402
-
-from mh4.errors import InputError, OutOfMemory, shown  # noqa: E402
-from mh4.serving import answering  # noqa: E402
-from mh4.serving.hosts import Hosts  # noqa: E402
-from mh4.serving.queue import Busy, TooLong  # noqa: E402
-from mh4.util.processes import Killed  # noqa: E402
+from mh4.errors import InputError, OutOfMemory, shown
+from mh4.serving import answering
+from mh4.serving.hosts import Hosts
+from mh4.serving.queue import Busy, TooLong
+from mh4.util.processes import Killed
 
 pytestmark = pytest.mark.slow  # a segmenter is trained
 
