@@ -78,6 +78,14 @@ def importing_from(folder):
     return dict(os.environ, PYTHONPATH=os.pathsep.join([str(folder), os.environ["PYTHONPATH"]]))
 
 
+def preloading(source, folder):
+    """Compile a C++ file into a library in this folder; return the environment of a process that loads it first."""
+    library = str(Path(folder) / (Path(source).stem + ".so"))
+    compiler = os.environ.get("CXX", "c++")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, str(source), "-ldl"], check=True)
+    return dict(os.environ, LD_PRELOAD=library)
+
+
 def children(pid):
     """Return the ids of the processes that a process has started."""
     found = []
@@ -102,7 +110,7 @@ def wait_for(condition, process=None):
 
     process: if given, has to run in the meantime.
     """
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not (found := condition()):
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < deadline

@@ -9,20 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import preloading
 
 from mh4.util import files
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")]
-HERE = Path(__file__).resolve().parent
 SMALL = "encoder.units=16 encoder.char_units=8 scorer.mlp_units=8 training.max_updates=6 training.evaluate_updates=2"
 
 
 @pytest.fixture(scope="module")
 def recorder(tmp_path_factory):
-    library = tmp_path_factory.mktemp("library") / "syncing.so"
-    compiler = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "syncing.cpp"), "-ldl"]
-    subprocess.run(compiler, check=True)
-    return library
+    """The environment of processes whose calls are recorded."""
+    return preloading(Path(__file__).with_name("syncing.cpp"), tmp_path_factory.mktemp("library"))
 
 
 class Recorded:
@@ -31,10 +29,10 @@ class Recorded:
     renamed: the new names of files. problems: descriptions of files and folders that were not synced in time.
     """
 
-    def __init__(self, library, folder, *arguments):
+    def __init__(self, recorder, folder, *arguments):
         log = folder.parent / (folder.name + ".log")
         log.write_text("")
-        environment = {**os.environ, "LD_PRELOAD": str(library), "SYNCING": str(log)}
+        environment = {**recorder, "SYNCING": str(log)}
         done = subprocess.run([sys.executable, *map(str, arguments)], stdout=-1, stderr=-1, env=environment)
         assert done.returncode == 0, done.stderr.decode()
         self.events = [line.split("\t") for line in log.read_text().splitlines()]
