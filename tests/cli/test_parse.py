@@ -34,8 +34,7 @@ def model(folder):
 def given(folder):
     """Ten sentences."""
     path = folder / "sample.conllu"
-    text = (folder / "toy-ud-test.conllu").read_text(encoding="utf-8")
-    path.write_text("".join(block + "\n\n" for block in text.split("\n\n")[:10]), encoding="utf-8")
+    path.write_text(toy.beginning(folder / "toy-ud-test.conllu", 10), encoding="utf-8")
     return path
 
 

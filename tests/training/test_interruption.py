@@ -29,7 +29,7 @@ KILLS = int(os.environ.get("MH4_KILLS", "5"))  # for test_a_training_killed_agai
 def treebank(treebank):
     """The toy treebank, with ten sentences in dev."""
     dev = treebank / "toy-ud-dev.conllu"
-    dev.write_text("\n\n".join(dev.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
+    dev.write_text(toy.beginning(dev, 10), encoding="utf-8")
     return treebank
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import toy
 from running import preloading
 
 from mh4.util import files
@@ -82,7 +83,7 @@ def recorded(recorder, tmp_path):
 @pytest.fixture(scope="module")
 def dev(treebank):
     path = treebank / "toy-ud-dev.conllu"
-    path.write_text("\n\n".join(path.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
+    path.write_text(toy.beginning(path, 10), encoding="utf-8")
     return path
 
 
