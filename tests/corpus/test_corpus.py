@@ -419,7 +419,7 @@ def test_sentences_that_are_too_long_are_counted(folder):
 
 
 @pytest.mark.parametrize("form", ["text", "presegmented"])
-def test_text(folder, model, monkeypatch, form):
+def test_text(folder, monkeypatch, form):
     """Shards of raw text are joined into one document; some end with white space."""
     pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
     from mh4.data import segmenter
