@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 import psutil
 import toy
 from click.testing import CliRunner
-from running import wait_for  # noqa: F401  (tests import it from here)
 
 from mh4 import cli
 from mh4.corpus import parsing
