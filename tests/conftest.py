@@ -11,6 +11,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import toy  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+# Processes that tests start import mh4 from this clone.
+os.environ["PYTHONPATH"] = str(toy.ROOT)
 sys.path.insert(0, str(Path(__file__).parent / "decoders"))  # brute.py and common.py, the reference for all decoders
 # Failing assertions in these modules show the values, as in tests.
 pytest.register_assert_rewrite("common", "oneec_judge", "marginals_judge")

@@ -58,7 +58,7 @@ def refused(call):
 
 def on_a_terminal(*arguments, streams=("stderr",), columns=200):
     """Run a command with a terminal as these standard streams; return its exit code and the output to the terminal."""
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS=str(columns))
+    environment = dict(os.environ, TERM="xterm", COLUMNS=str(columns))
     terminal, ours = pty.openpty()
     connected = {"stdout": subprocess.DEVNULL, **dict.fromkeys(streams, ours)}
     shown = b""
@@ -71,6 +71,19 @@ def on_a_terminal(*arguments, streams=("stderr",), columns=200):
                 break
     os.close(terminal)
     return process.returncode, shown
+
+
+def importing_from(folder):
+    """Return the environment of a process that imports modules from this folder if they are there."""
+    return dict(os.environ, PYTHONPATH=os.pathsep.join([str(folder), os.environ["PYTHONPATH"]]))
+
+
+def preloading(source, folder):
+    """Compile a C++ file into a library in this folder; return the environment of a process that loads it first."""
+    library = str(Path(folder) / (Path(source).stem + ".so"))
+    compiler = os.environ.get("CXX", "c++")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, str(source), "-ldl"], check=True)
+    return dict(os.environ, LD_PRELOAD=library)
 
 
 def children(pid):
@@ -97,7 +110,7 @@ def wait_for(condition, process=None):
 
     process: if given, has to run in the meantime.
     """
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not (found := condition()):
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < deadline

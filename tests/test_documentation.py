@@ -91,7 +91,7 @@ def write_output(page, command, shown, printed):
 
 def run_page(page, folder):
     names = {}
-    environment = dict(os.environ, PATH="%s:%s" % (INSTALLED.parent, os.environ["PATH"]), PYTHONPATH=str(ROOT), COLUMNS="140")
+    environment = dict(os.environ, PATH="%s:%s" % (INSTALLED.parent, os.environ["PATH"]), COLUMNS="140")
     here = os.getcwd()
     for kind, block in blocks(page):
         if kind == "console":

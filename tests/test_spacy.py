@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import toy
 
-spacy = pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this")
+import mh4
+from mh4.data.sentence import Sentence
+from mh4.errors import InputError
+from mh4.parser import config
 
-import mh4  # noqa: E402
-from mh4.data.sentence import Sentence  # noqa: E402
-from mh4.errors import InputError  # noqa: E402
-from mh4.parser import config  # noqa: E402
+spacy = pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this")
 
 TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit!"
 

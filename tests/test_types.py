@@ -44,7 +44,7 @@ batch.decode("mts", {}, np.array([]))  # error
 
 
 def run(command, script):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT), "NO_COLOR": "1"}
+    environment = {**os.environ, "MYPYPATH": str(ROOT), "NO_COLOR": "1"}
     return subprocess.run([*command, str(script)], cwd=script.parent, env=environment, capture_output=True, text=True).stdout
 
 

@@ -43,6 +43,15 @@ def sentences(folder, split="train"):
     return conllu.read(str(path))
 
 
+def beginning(path, count):
+    """Return the text of the first sentences of a CoNLL-U file."""
+    return "".join(block + "\n\n" for block in Path(path).read_text(encoding="utf-8").split("\n\n")[:count])
+
+
+def write_conllu(path, sentences):
+    Path(path).write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")
+
+
 def scores(system, n, rng):
     """Return random scores of a sentence of n words for every tensor of a system."""
     found = {}

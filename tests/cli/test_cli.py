@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 import toy
-from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
+from running import COMMAND, importing_from, mh4, on_a_terminal, refuses, succeeds
 
 from mh4 import cli
 from mh4.parser.choices import DECODING_METHODS
@@ -34,10 +34,10 @@ def model(treebank):
 def test_what_needs_no_model_comes_without_dynet_and_matplotlib(treebank, tmp_path):
     for name in ("dynet", "dynet_config", "matplotlib"):
         (tmp_path / (name + ".py")).write_text("raise SystemExit('%s was imported')" % name)
-    path, dev = os.pathsep.join([str(tmp_path), str(toy.ROOT)]), str(treebank / "toy-ud-dev.conllu")
+    dev = str(treebank / "toy-ud-dev.conllu")
     commands = [["--help"], ["--version"], ["train", "--help"], ["data", "toy", "--to", str(tmp_path)]]
     for arguments in (*commands, ["coverage", dev], ["compare", dev, dev, dev], ["ensemble", "--vote", dev, dev]):
-        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
+        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=importing_from(tmp_path))
         assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "toy-ud-train.conllu").exists()
 
@@ -45,11 +45,10 @@ def test_what_needs_no_model_comes_without_dynet_and_matplotlib(treebank, tmp_pa
 @pytest.mark.slow
 def test_without_dynet_commands_say_how_to_get_it(treebank, tmp_path):
     (tmp_path / "dynet_config.py").write_text("raise ModuleNotFoundError('No module named dynet_config')")
-    path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
     train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
     for arguments in (["train", "--system", "mst", "--train", train, "--dev", dev], ["parse", dev], ["test", dev], ["info"]):
         arguments += [str(tmp_path / "model")] if arguments == ["info"] else ["--model", str(tmp_path / "model")]
-        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
+        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=importing_from(tmp_path))
         assert (done.returncode, done.stdout) == (2, b"")
         assert re.fullmatch("mh4: this needs DyNet, .*`mh4 install-dynet`.*\n", done.stderr.decode())
     assert not (tmp_path / "model").exists()
@@ -58,7 +57,7 @@ def test_without_dynet_commands_say_how_to_get_it(treebank, tmp_path):
 def test_help_imports_next_to_nothing():
     """Help imports neither numpy nor the decoders nor rich, so that it is printed at once."""
     code = "import sys, mh4.cli; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], stdout=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)), check=True)
+    done = subprocess.run([sys.executable, "-c", code], stdout=-1, check=True)
     modules = done.stdout.decode().split()
     ours = {name for name in modules if name.partition(".")[0] == "mh4"}
     commands = {"mh4.cli." + path.stem for path in Path(cli.__file__).parent.iterdir() if path.name[0] != "_"}
@@ -72,7 +71,7 @@ def test_help_imports_next_to_nothing():
 def test_an_interrupt_while_the_command_is_imported(tmp_path):
     """An interrupt ends the process without a traceback, unless it is ignored, as in the background."""
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nraise SystemExit(3)")
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
+    environment = importing_from(tmp_path)
     for before, code in ((signal.default_int_handler, 130), (signal.SIG_IGN, 3)):
         done = subprocess.run(
             COMMAND, stderr=-1, env=environment, preexec_fn=lambda before=before: signal.signal(signal.SIGINT, before)
@@ -81,13 +80,12 @@ def test_an_interrupt_while_the_command_is_imported(tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
-def test_a_command_has_one_thread(treebank):
+def test_a_command_has_one_thread(treebank, monkeypatch):
     """Numpy starts no threads, each of which would keep a core busy for a tenth of a second."""
     code = "import os; from mh4.cli import main; main(%r, standalone_mode=False); print(len(os.listdir('/proc/self/task')))"
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    del environment["OPENBLAS_NUM_THREADS"]  # set by conftest.py
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")  # set by conftest.py
     command = [sys.executable, "-c", code % ["coverage", str(treebank / "toy-ud-dev.conllu")]]
-    done = subprocess.run(command, stdout=-1, env=environment, check=True)
+    done = subprocess.run(command, stdout=-1, check=True)
     assert done.stdout.split()[-1] == b"1"
 
 
@@ -97,8 +95,7 @@ def test_completion_in_the_shell():
 
     def completed(words):
         asked = {"_MH4_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-        environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), **asked)
-        return subprocess.run(COMMAND, stdout=-1, env=environment, check=True).stdout.decode().split()
+        return subprocess.run(COMMAND, stdout=-1, env={**os.environ, **asked}, check=True).stdout.decode().split()
 
     assert completed("mh4 v") == ["plain,view"] and completed("mh4 segmenter t") == ["plain,train"]
     assert completed("mh4 view --ht") == ["plain,--html"] and completed("mh4 view R") == ["file,R"]

@@ -52,7 +52,7 @@ def run(limit_memory, *arguments):
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), PYTHONWARNINGS="ignore")  # mh5 warns that it is not exact
+    environment = dict(os.environ, PYTHONWARNINGS="ignore")  # mh5 warns that it is not exact
     command = [sys.executable, "-m", "mh4", *map(str, arguments)]
     done = subprocess.run(command, env=environment, preexec_fn=limit, stdout=-1, stderr=-1, text=True)
     assert done.stdout == ""

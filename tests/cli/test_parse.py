@@ -34,8 +34,7 @@ def model(folder):
 def given(folder):
     """Ten sentences."""
     path = folder / "sample.conllu"
-    text = (folder / "toy-ud-test.conllu").read_text(encoding="utf-8")
-    path.write_text("".join(block + "\n\n" for block in text.split("\n\n")[:10]), encoding="utf-8")
+    path.write_text(toy.beginning(folder / "toy-ud-test.conllu", 10), encoding="utf-8")
     return path
 
 
@@ -193,9 +192,8 @@ def test_sentences_come_out_as_they_come_in(given, model, form):
     blocks = [block + b"\n\n" for block in given.read_bytes().split(b"\n\n")[:3]]
     if form == "vertical":
         blocks = ["".join(word + "\n" for word in [*sentence.words, ""]).encode() for sentence in expected]
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
     command = [*COMMAND, "parse", "--model", model, "--input", form, "--flush", "-"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         got = b""
         for block in blocks:
             process.stdin.write(block)

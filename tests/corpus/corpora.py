@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 import psutil
 import toy
 from click.testing import CliRunner
-from running import wait_for  # noqa: F401  (tests import it from here)
 
 from mh4 import cli
 from mh4.corpus import parsing
@@ -63,7 +62,7 @@ class PoolHere:
 
 def start(*arguments, **options):
     """Start `mh4 arguments`; it ends with this process."""
-    environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), **options.pop("env", {})}
+    environment = {**os.environ, **options.pop("env", {})}
     command = [sys.executable, "-m", "mh4", *arguments]
     return subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, preexec_fn=with_parent(), **options)
 

@@ -16,7 +16,6 @@ from types import SimpleNamespace
 import corpora
 import numpy as np
 import pytest
-import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 from rich.console import Console
 
@@ -318,8 +317,7 @@ def test_one_driver_at_a_time(folder):
     work = "print('in', flush=True); time.sleep(600)"
     code = "import sys, time; from mh4.corpus.folder import Corpus\nwith Corpus.load('out').driving(): " + work
     parse()
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    with subprocess.Popen([sys.executable, "-c", code], stdout=-1, env=environment) as other:
+    with subprocess.Popen([sys.executable, "-c", code], stdout=-1) as other:
         try:
             assert other.stdout.readline() == b"in\n"
             assert "is at work in this folder (process %d on " % other.pid in parse(code=2)
@@ -421,7 +419,7 @@ def test_sentences_that_are_too_long_are_counted(folder):
 
 
 @pytest.mark.parametrize("form", ["text", "presegmented"])
-def test_text(folder, model, monkeypatch, form):
+def test_text(folder, monkeypatch, form):
     """Shards of raw text are joined into one document; some end with white space."""
     pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
     from mh4.data import segmenter

@@ -11,14 +11,13 @@ from types import SimpleNamespace
 import corpora
 import psutil
 import pytest
-import toy
+from running import wait_for
+from trial import Trial, contents
+
+from mh4.errors import InputError
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
 clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not installed", exc_type=ImportError)
-
-from trial import Trial, contents  # noqa: E402
-
-from mh4.errors import InputError  # noqa: E402
 
 INTRUDER = os.path.join(os.path.dirname(__file__), "intruder.py")
 
@@ -31,13 +30,13 @@ def test_a_worker_and_the_driver_are_killed(tmp_path):
     """
     trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", "--quiet")
-    corpora.wait_for(lambda: corpora.in_mid_shard(folder))
+    wait_for(lambda: corpora.in_mid_shard(folder))
     corpora.workers_of(driver)[0].kill()
-    corpora.wait_for(lambda: corpora.records(folder))
+    wait_for(lambda: corpora.records(folder))
     workers = corpora.workers_of(driver)
     driver.kill()
     driver.communicate()
-    corpora.wait_for(lambda: not any(map(corpora.alive, workers)))
+    wait_for(lambda: not any(map(corpora.alive, workers)))
     done = len(corpora.records(folder))
     code, out, said = corpora.run(*trial.command(folder, "--workers", "1"))
     assert code == 0 and out == "" and all(" shard" in line for line in said.splitlines()), said  # lines of progress
@@ -87,11 +86,11 @@ def test_workers_that_dask_has_given_up_are_started_again(monkeypatch):
         clusters.dask.config.set({"distributed.deploy.lost-worker-timeout": "1ms"}),
         workers.start(SimpleNamespace(settings=None, folder=""), 1) as pool,
     ):
-        corpora.wait_for(pool.count)
+        wait_for(pool.count)
         first = pool._able()
         for worker in corpora.workers_of(us):  # including the one that Dask starts in place of a slow one
             worker.kill()
-        corpora.wait_for(lambda: pool.count() and not first & pool._able())
+        wait_for(lambda: pool.count() and not first & pool._able())
 
 
 def listening():
@@ -114,7 +113,7 @@ def test_nobody_else_runs_functions_in_our_processes(monkeypatch):
         port = cluster.scheduler.port
         assert intrusions([port]) == ["%d %d" % (port, os.getuid())]  # the intruder succeeds without protection
     with workers.start(SimpleNamespace(settings=None, folder=""), 1) as pool:
-        corpora.wait_for(pool.count)
+        wait_for(pool.count)
         found = listening()
         assert len(found) >= 4 and {address for address, _ in found} == {"127.0.0.1"}  # scheduler, its HTTP server, nanny, worker
         assert intrusions(port for _, port in found) == []
@@ -160,7 +159,7 @@ def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
     """However often Ctrl-C is pressed, one line is printed and no process or partial file remains."""
     trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", start_new_session=True)
-    corpora.wait_for(lambda: corpora.in_mid_shard(folder))
+    wait_for(lambda: corpora.in_mid_shard(folder))
     workers = corpora.workers_of(driver)
     for _ in range(2):
         os.killpg(driver.pid, signal.SIGINT)
@@ -184,7 +183,7 @@ def test_files_of_workers_are_in_a_folder_of_their_own(tmp_path):
         "    with connected(1, 'logs') as (client, _):\n"
         "        print(client.submit(len, 'abc').result())\n"
     )
-    environment = dict(os.environ, TMPDIR=str(shared), PYTHONPATH=str(toy.ROOT))
+    environment = dict(os.environ, TMPDIR=str(shared))
     done = subprocess.run([sys.executable, "script.py"], cwd=str(tmp_path), env=environment, stdout=-1, check=True)
     assert done.stdout == b"3\n" and precious.read_text() == "precious"
     assert [path.name for path in shared.iterdir()] == ["dask-scratch-space"]

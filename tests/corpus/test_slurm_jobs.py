@@ -4,6 +4,7 @@ import os
 
 import corpora
 import pytest
+from running import wait_for
 from test_corpus import OPTIONS
 
 from mh4.corpus import driver
@@ -45,21 +46,21 @@ def test_jobs_that_are_refused_are_submitted_again(here):
     (here / "tornado.py").write_text("open('imported', 'w')")  # as another user might plant it there
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="-p short") as pool:
-        said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
+        said = wait_for(lambda: pool.count() == 0 and pool.refused())
         assert said == ["Slurm refuses a job: sbatch: error: Invalid partition"] and not pool.expected()
         (here / "closed").unlink()
-        corpora.wait_for(lambda: pool.count() == 2)
+        wait_for(lambda: pool.count() == 2)
         (secret,) = (here / "a corpus" / "jobs").glob(".run-*/certificates.pem")
         assert secret.stat().st_mode & 0o777 == 0o600 and secret.parent.stat().st_mode & 0o777 == 0o700
         assert all(name.startswith("tls://") for name in pool._able())
         assert pool.refused() == [] and not pool.expected()
-        corpora.wait_for(lambda: pool.count() == 2 and all(job.worked for job in pool._cluster.workers.values()))
+        wait_for(lambda: pool.count() == 2 and all(job.worked for job in pool._cluster.workers.values()))
     jobs = (here / "jobs").read_text().split()
     assert not (here / "imported").exists()
     assert not secret.parent.exists() and len(jobs) == 2 and sorted((here / "cancelled").read_text().split()) == sorted(jobs)
     (here / "closed").touch()
     with workers.start(corpus, 2, slurm="") as pool:
-        corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
+        wait_for(lambda: pool.count() == 0 and pool.refused())
 
 
 def test_jobs_that_end_without_becoming_workers(here):
@@ -67,7 +68,7 @@ def test_jobs_that_end_without_becoming_workers(here):
     (here / "sbatch").write_text("#!/bin/sh\ncd '%s'\ntrue & wait $!; echo $! >>jobs; echo Submitted batch job $!\n" % here)
     message = "^there are no workers: a job has ended .*; its log is .*/jobs/[0-9]+.log$"
     with workers.start(corpus_in(here), 2, slurm="") as pool, pytest.raises(InputError, match=message):
-        corpora.wait_for(lambda: pool.count() and False)
+        wait_for(lambda: pool.count() and False)
     assert len((here / "jobs").read_text().split()) == 4
 
 
@@ -76,7 +77,7 @@ def test_a_squeue_that_fails(here):
     (here / "sbatch").write_text("#!/bin/sh\necho Submitted batch job 7000001\n")
     (here / "squeue").write_text("#!/bin/sh\necho 'squeue: error: no controller' >&2\nexit 1\n")
     with workers.start(corpus_in(here), 1, slurm="") as pool:
-        said = corpora.wait_for(lambda: pool.count() == 0 and pool.refused())
+        said = wait_for(lambda: pool.count() == 0 and pool.refused())
         assert said == ["squeue does not say which jobs wait or run: squeue: error: no controller"] and pool.expected()
 
 

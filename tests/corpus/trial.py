@@ -21,10 +21,12 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[k]) for k in (0, 1, 2)]
 
 import corpora  # noqa: E402
 import toy  # noqa: E402
+from running import wait_for  # noqa: E402
 
 from mh4.util.processes import with_parent  # noqa: E402
 
 PATIENCE = 900  # seconds
+os.environ["PYTHONPATH"] = str(toy.ROOT)  # as conftest.py does for tests
 
 
 class Trial:
@@ -103,7 +105,7 @@ def drivers_are_killed(trial, rng, kills):
     for k in range(kills):
         driver = trial.start(folder, "--workers", "2", "--quiet")
         if k % 3:
-            corpora.wait_for(lambda: corpora.in_mid_shard(folder) or driver.poll() is not None)  # noqa: B023
+            wait_for(lambda: corpora.in_mid_shard(folder) or driver.poll() is not None)  # noqa: B023
         time.sleep(rng.uniform(0, 1.5))
         workers = corpora.workers_of(driver) if driver.poll() is None else []
         if k == 1:
@@ -111,7 +113,7 @@ def drivers_are_killed(trial, rng, kills):
             assert code == 2 and "is at work in this folder (process %d on " % driver.pid in said or driver.poll() == 0, said
         driver.kill()
         driver.wait()
-        corpora.wait_for(lambda: not any(map(corpora.alive, workers)))  # noqa: B023
+        wait_for(lambda: not any(map(corpora.alive, workers)))  # noqa: B023
     trial.check(folder)
     return kills
 
@@ -128,7 +130,7 @@ def the_scheduler_is_killed(trial, rng, kills):
             stack.enter_context(dask(trial, "worker", address, "--nthreads", "2"))
             driver = trial.start(folder, "--scheduler", address)
             if k < kills:
-                corpora.wait_for(lambda: corpora.in_mid_shard(folder), driver)
+                wait_for(lambda: corpora.in_mid_shard(folder), driver)
                 time.sleep(rng.uniform(0, 1))
                 scheduler.kill()
             _, said = driver.communicate(timeout=PATIENCE)
@@ -175,9 +177,8 @@ def free_port():
 def dask(trial, *arguments, **environment):
     """Start a process of Dask, which is terminated at the end of the block."""
     command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
-    environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), **environment}
     with open(trial.scratch / "dask.log", "ab") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, preexec_fn=with_parent())
+        process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=log, stderr=log, preexec_fn=with_parent())
     try:
         yield process
     finally:

@@ -66,7 +66,7 @@ def test_conllu_text(tmp_path):
     assert Sentence(["a"]).to_conllu() == "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     path = tmp_path / "again.conllu"
     sentences = toy.sentences(tmp_path)[:20]
-    path.write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")
+    toy.write_conllu(path, sentences)
     for sentence, again in zip(sentences, conllu.read(str(path))):
         assert list(sentence) == list(again)
 

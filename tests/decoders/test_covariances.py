@@ -27,7 +27,7 @@ def product(model, scores, direction, single_root, n):
     return {name: array[0] for name, array in found.items()}
 
 
-def directed(model, scores, rng):
+def directed(scores, rng):
     """Return a random direction, which may have arcs even if the scores have none."""
     shapes = {name: tensor.shape for name, tensor in scores.items()}
     if rng.random() < 0.5 and "crossed_arc" not in shapes:
@@ -56,7 +56,7 @@ def test_covariances_of_all_derivations(model, single_root, n, case):
         scores = {name: tensor.astype(np.float64) for name, tensor in scores.items()}
         for tensor in scores.values():
             tensor[rng.random(tensor.shape) < forbidden] = -np.inf
-        direction = directed(model, scores, rng)
+        direction = directed(scores, rng)
         found = product(model, scores, direction, single_root, n)
         expected, size = covariances(model, n, scores, direction, single_root), size_of(direction)
         agree(found, expected, size, 1e-7 if case else 1e-9)

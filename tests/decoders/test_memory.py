@@ -10,26 +10,23 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import preloading
 
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).resolve().parent
 
 
-def exhaust(how, environment=None):
+def exhaust(how, environment):
     command = [sys.executable, str(HERE / "exhaust.py"), how]
-    path = os.pathsep.join([str(HERE), str(HERE.parents[1])])
-    done = subprocess.run(command, stdout=-1, stderr=-1, env={**os.environ, "PYTHONPATH": path, **(environment or {})})
+    done = subprocess.run(command, stdout=-1, stderr=-1, env=environment)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     return dict(line.rsplit(" ", 1) for line in done.stdout.decode().splitlines())
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")
 def test_every_allocation_may_fail(tmp_path):
-    library = tmp_path / "failing.so"
-    compiler = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "failing.cpp")]
-    subprocess.run(compiler, check=True)
-    failures = exhaust("allocations", {"LD_PRELOAD": str(library)})
+    failures = exhaust("allocations", preloading(HERE / "failing.cpp", tmp_path))
     assert len(failures) >= 15
     assert all(int(count) >= 3 for count in failures.values()), failures  # every call needs three allocations or more
 
@@ -37,7 +34,7 @@ def test_every_allocation_may_fail(tmp_path):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
 def test_limited_address_space():
     # These variables make malloc return freed memory to the system, and not reserve memory for each thread.
-    failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"})
+    failures = exhaust("space", dict(os.environ, MALLOC_MMAP_THRESHOLD_="65536", MALLOC_ARENA_MAX="1"))
     assert len(failures) >= 15
     for name, count in failures.items():
         small = name.startswith("mhk") or name.endswith("1ec, one tree")  # these need little for feasible lengths

@@ -16,8 +16,8 @@ print(VARIANT, digest.digest(digest.results), digest.digest(digest.tied_results)
 
 
 def run(code, variant):
-    env = {**os.environ, "MH4_SIMD": variant, "PYTHONPATH": str(Path(__file__).parent)}
-    return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    options = {"env": {**os.environ, "MH4_SIMD": variant}, "cwd": Path(__file__).parent}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, **options)
 
 
 def test_all_variants_return_the_same():

@@ -30,7 +30,6 @@ def test_the_notebooks_run(notebooks, tmp_path, monkeypatch):
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     (tmp_path / "experiments").symlink_to(ROOT / "experiments")
     monkeypatch.setenv("PATH", "%s:%s" % (INSTALLED.parent, os.environ["PATH"]))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     assert pages()[0] == DOCS / "tutorial.md"
     drawn = {}

@@ -20,13 +20,12 @@ import pytest
 from running import wait_for
 from toy import ROOT
 
+from mh4.dynet_build import compilers, dynet_wheel
+from mh4.dynet_build.console import Console
+from mh4.errors import InputError
+
 sys.path.insert(0, str(ROOT / "tools"))
-
 import environment  # noqa: E402
-
-from mh4.dynet_build import compilers, dynet_wheel  # noqa: E402
-from mh4.dynet_build.console import Console  # noqa: E402
-from mh4.errors import InputError  # noqa: E402
 
 
 @pytest.fixture

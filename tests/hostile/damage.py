@@ -27,18 +27,18 @@ class Damage:
     """
 
     name: str
-    apply: Callable[[Path], None]
+    apply: Callable[[Path], object]  # what it returns is not used
     sound: bool | None = False
 
 
 def damages() -> Iterator[Damage]:
     yield Damage("none", lambda folder: None, sound=True)
-    yield Damage("another file beside it", lambda folder: (folder / "notes.txt").write_text("mine") and None, sound=True)
+    yield Damage("another file beside it", lambda folder: (folder / "notes.txt").write_text("mine"), sound=True)
     for name in FILES:
         yield from _of_any_file(name)
-    yield Damage("an empty folder", lambda folder: [os.unlink(folder / name) for name in FILES] and None)
+    yield Damage("an empty folder", lambda folder: [os.unlink(folder / name) for name in FILES])
     yield Damage("a file instead of the folder", _file_for_folder)
-    yield Damage("a folder of folders", lambda folder: [_folder_for_file(folder / name) for name in FILES] and None)
+    yield Damage("a folder of folders", lambda folder: [_folder_for_file(folder / name) for name in FILES])
     yield from _of_config()
     yield from _of_vocabulary()
     yield from _of_weights()
@@ -244,8 +244,8 @@ def _of_weights() -> Iterator[Damage]:
         "30,000 members": ["%d.npy" % k for k in range(30_000)],
     }.items():
         yield Damage("weights.npz: " + what, lambda folder, names=names: _add_members(folder / "weights.npz", names))
-    yield Damage("weights.npz: a single array", lambda folder: _write(folder / "weights.npz", _npy(np.zeros(3))))
-    yield Damage("weights.npz: an enormous array", lambda folder: _write(folder / "weights.npz", _enormous()))
+    yield Damage("weights.npz: a single array", lambda folder: (folder / "weights.npz").write_bytes(_npy(np.zeros(3))))
+    yield Damage("weights.npz: an enormous array", lambda folder: (folder / "weights.npz").write_bytes(_enormous()))
 
 
 def _add_members(path: Path, names: list[str]) -> None:
@@ -274,10 +274,6 @@ def _enormous() -> bytes:
     return file.getvalue()
 
 
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-
-
 # --------------------------------------------------------------------------------------------- calibration, and records
 
 
@@ -296,14 +292,14 @@ def _of_calibration() -> Iterator[Damage]:
         texts.append(json.dumps({**good, **changed}))
     for k, text in enumerate(texts):
         content = text.encode("utf-8", "surrogateescape")
-        yield Damage("%s: text %d" % (name, k), lambda folder, content=content: _write(folder / name, content))
+        yield Damage("%s: text %d" % (name, k), lambda folder, content=content: (folder / name).write_bytes(content))
 
 
 def _of_records() -> Iterator[Damage]:
     """Damage the records of training, which only `mh4 info` reads. It may reject them, or print their content."""
     for name in ("summary.json", "metrics.jsonl"):
 
-        def damaged(what: str, apply: Callable[[Path], None], name: str = name) -> Damage:
+        def damaged(what: str, apply: Callable[[Path], object], name: str = name) -> Damage:
             def both(folder: Path) -> None:
                 if name == "metrics.jsonl":  # only read if training has not finished
                     os.unlink(folder / "summary.json")
@@ -319,4 +315,4 @@ def _of_records() -> Iterator[Damage]:
         for k, text in enumerate(
             ("", "1\n", "{}\n", "[" * 100_000 + "\n", '{"a":' * 100_000 + "\n", infinite + "\n", "x" * 10**7)
         ):
-            yield damaged("text %d" % k, lambda path, text=text: _write(path, text.encode()))
+            yield damaged("text %d" % k, lambda path, text=text: path.write_bytes(text.encode()))

@@ -50,9 +50,8 @@ def accepted(*arguments, **options):
 
 def shell(command, *arguments):
     """Run a shell command in which "$@" is the command mh4 with these arguments."""
-    environment = dict(os.environ, PYTHONPATH=str(ROOT))
     words = ["sh", "-c", command, "sh", sys.executable, "-m", "mh4", *arguments]
-    return subprocess.run(words, stdout=-1, stderr=-1, stdin=subprocess.DEVNULL, env=environment)
+    return subprocess.run(words, stdout=-1, stderr=-1, stdin=subprocess.DEVNULL)
 
 
 # ------------------------------------------------------------------------------------------------------------- streams
@@ -245,7 +244,7 @@ def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("\U00020000\u0e01.conllu").write_text(corpus.GOOD)
     code = "from mh4.cli import main; main()"
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), MPLCONFIGDIR="/dev/null/none", HOME="/dev/null")
+    environment = dict(os.environ, MPLCONFIGDIR="/dev/null/none", HOME="/dev/null")
     words = [sys.executable, "-c", code, "coverage", "\U00020000\u0e01.conllu", "--plot", "plot.png"]
     done = subprocess.run(words, stdout=-1, stderr=-1, env=environment)
     assert (done.returncode, done.stderr) == (0, b"mh4: the plot written to plot.png\n")
@@ -402,6 +401,6 @@ def test_other_commands_that_warn(mh5):
 def test_a_sample_of_the_sweep(only, every):
     """Try every 25th file and every 40th model of `make sweep`; test_damaged_models.py loads every model."""
     script = [sys.executable, str(ROOT / "tests/hostile/sweep.py"), "--only", only, "--every", str(every)]
-    done = subprocess.run(script, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=str(ROOT)))
+    done = subprocess.run(script, stdout=-1, stderr=-1)
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
     assert b" 0 failures" in done.stdout

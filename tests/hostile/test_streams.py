@@ -19,11 +19,9 @@ import pytest
 import sandbox
 from running import INSTALLED
 from sweep import Sweep
-from toy import ROOT
 
 pytestmark = pytest.mark.slow
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 PYTHON_M = [sys.executable, "-m", "mh4"]
 SENTENCES = 40  # enough for more than a page, the size of the smallest pipe
 
@@ -145,7 +143,7 @@ def test_as_users_start_it(places, expected, tmp_path, start, setting):
         pytest.skip("mh4 is not installed")
     arguments = ("evaluate", "LONG", "LONG", "--json", "--by", "deprel")  # a command that prints everything at once
     whole, started = expected[arguments], [*start, *command(arguments, places)]
-    options = {"stderr": -1, "env": {**ENVIRONMENT, **setting}}
+    options = {"stderr": -1, "env": {**os.environ, **setting}}
     assert subprocess.run(started, stdout=-1, **options).stdout == whole
     with open(tmp_path / "out", "wb") as out:
         limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (2048, 2048))
@@ -161,7 +159,7 @@ def test_a_command_that_waits_for_its_reader_can_be_ended(places, number, blocki
     reading, writing = small_pipe()
     os.set_blocking(writing, blocking)
     started = [*PYTHON_M, *command(["view", "LONG"], places)]
-    process = subprocess.Popen(started, stdout=writing, stderr=-1, env=ENVIRONMENT)
+    process = subprocess.Popen(started, stdout=writing, stderr=-1)
     while waiting(reading) < 3000:  # of 4096: short writes enter a pipe as a whole or not at all
         assert process.poll() is None
         time.sleep(0.01)
@@ -180,9 +178,9 @@ def test_messages_that_cannot_be_written(places, tmp_path, reader):
     for name in ("a.conllu", "b.conllu"):
         (tmp_path / name).symlink_to(places["LONG"])
     started = [*PYTHON_M, "parse", "--model", places["MODEL"], "--verbose", "-o", str(tmp_path / "out")]
-    assert subprocess.run([*started, str(tmp_path)], stderr=stderr, env=ENVIRONMENT).returncode == 0
+    assert subprocess.run([*started, str(tmp_path)], stderr=stderr).returncode == 0
     assert sorted(os.listdir(tmp_path / "out")) == ["a.conllu", "b.conllu"]
-    assert subprocess.run([*started, str(tmp_path / "none")], stderr=stderr, env=ENVIRONMENT).returncode == 2
+    assert subprocess.run([*started, str(tmp_path / "none")], stderr=stderr).returncode == 2
     os.close(stderr)
 
 
@@ -199,7 +197,7 @@ def test_a_signal_while_python_compiles(name, said):
             print("went on")
     """
     started = [sys.executable, "-c", code, name]
-    done = subprocess.run(started, capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(started, capture_output=True, text=True)
     assert done.stdout == "" and "mh4.cli.group.Stopped: " + said in done.stderr
 
 
@@ -219,14 +217,14 @@ def test_a_signal_whose_exception_is_dropped(number, said):
     """
     for more, ended in (([], -number), (["raise"], 128 + number)):
         started = [sys.executable, "-c", code, str(int(number)), *more]
-        done = subprocess.run(started, capture_output=True, text=True, env=ENVIRONMENT)
+        done = subprocess.run(started, capture_output=True, text=True)
         assert (done.returncode, done.stdout, done.stderr) == (ended, "", "mh4: %s\n" % said if more else "")
 
 
 def test_a_folder_that_is_deleted(places, tmp_path):
     arguments = ["parse", "--model", places["MODEL"], places["LONG"], "-o", "out"]
     started = ["sh", "-c", 'rmdir "$0" && exec "$@"', str(tmp_path), *PYTHON_M, *arguments]
-    done = subprocess.run(started, capture_output=True, text=True, cwd=tmp_path, env=ENVIRONMENT)
+    done = subprocess.run(started, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "mh4: the current folder: No such file or directory\n")
 
 

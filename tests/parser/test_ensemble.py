@@ -264,7 +264,7 @@ def test_bad_input_is_one_sentence(models, other, treebank, tmp_path):
 def test_of_two_members_the_first_wins_and_the_command_says_so(other, treebank, tmp_path):
     gold, words = str(treebank / "toy-ud-test.conllu"), conllu.read(other)
     chains = tmp_path / "chains.conllu"
-    chains.write_text("".join(replace(s, heads=np.arange(-1, len(s))).to_conllu() for s in words), encoding="utf-8")
+    toy.write_conllu(chains, [replace(s, heads=np.arange(-1, len(s))) for s in words])
 
     def voted(*members, options=()):
         arguments = [argument for member in members for argument in ("--vote", str(member))]

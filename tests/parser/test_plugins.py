@@ -1,11 +1,11 @@
 """Systems of other packages, which are found by entry points."""
 
-import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
 
 import pytest
+from running import importing_from
 
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS, plugged_in
@@ -34,7 +34,7 @@ def package(tmp_path, monkeypatch):
 
 
 def test_the_command_line_has_the_systems_of_installed_packages(package):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
+    environment = importing_from(package)
     shown = subprocess.run([sys.executable, "-m", "mh4", "train", "--help"], env=environment, capture_output=True, check=True)
     assert b"mh6-arcs" in shown.stdout and "mh6-arcs" not in SYSTEMS
     (package / "mine.py").write_text("system = 1\n")

@@ -185,9 +185,7 @@ def test_killing_parsing_processes(folders, tmp_path, whom):
     (tmp_path / "in").write_text((tmp_path / "toy-ud-train.conllu").read_text(encoding="utf-8") * 400, encoding="utf-8")
     (tmp_path / "out").write_text("precious\n")
     command = ["parse", "--model", folders["mst"], "--jobs", "2", str(tmp_path / "in"), "-o", str(tmp_path / "out")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mh4", *command], stderr=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    )
+    process = subprocess.Popen([sys.executable, "-m", "mh4", *command], stderr=subprocess.PIPE)
     workers = []
 
     def working():

@@ -1,4 +1,7 @@
-"""Send requests to an application without a server, and to real servers."""
+"""Send requests to an application without a server, and to real servers.
+
+Tests that import this are skipped if the packages of mh4[serve] are missing.
+"""
 
 import asyncio
 import json
@@ -11,8 +14,11 @@ from contextlib import contextmanager
 from functools import partial
 from urllib.parse import urlencode
 
-import toy
+import pytest
 from running import COMMAND, spawned
+
+for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
+    pytest.importorskip(package, reason="%s is not installed" % package)
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -131,11 +137,10 @@ class Server:
 def running(folder, arguments, files=None):
     """Run `mh4 arguments` as a server, with a log in the folder. files: the limit on open files."""
     log = folder / "log"
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
     limit = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (files, files)) if files else None
     with open(log, "wb") as errors:
         command = COMMAND + arguments
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment, preexec_fn=limit)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, preexec_fn=limit)
     with process:
         try:
             yield Server(process, log)

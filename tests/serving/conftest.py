@@ -11,6 +11,7 @@ from mh4.data import segmenter
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
     """A folder with untrained models, mst and mh3, a segmenter, and the toy treebank."""
+    pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
     folder = tmp_path_factory.mktemp("served")
     sentences = toy.sentences(folder, "dev")
     for system in ("mst", "mh3"):

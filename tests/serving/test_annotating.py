@@ -3,15 +3,11 @@
 import re
 
 import pytest
+from asking import ask, refusal, result, rows, served
 
-for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
-    pytest.importorskip(package, reason="%s is not installed" % package)
-
-from asking import ask, refusal, result, rows, served  # noqa: E402
-
-from mh4.annotating.correction import Changed, Correction  # noqa: E402
-from mh4.errors import InputError  # noqa: E402
-from mh4.serving.correcting import Correcting  # noqa: E402
+from mh4.annotating.correction import Changed, Correction
+from mh4.errors import InputError
+from mh4.serving.correcting import Correcting
 
 
 @pytest.fixture(scope="module")

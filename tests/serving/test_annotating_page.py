@@ -4,18 +4,14 @@ import json
 import re
 from contextlib import contextmanager, suppress
 
+import browser
 import pytest
-
-for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
-    pytest.importorskip(package, reason="%s is not installed" % package)
-
-import browser  # noqa: E402
-from asking import rows, running  # noqa: E402
-from browser import find, wait_for  # noqa: E402
-from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select  # noqa: E402
+from asking import rows, running
+from browser import find, wait_for
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 pytestmark = [pytest.mark.slow, browser.needed]
 

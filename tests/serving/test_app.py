@@ -7,18 +7,15 @@ import socket
 from xml.etree import ElementTree
 
 import pytest
+import toy
+from asking import ask, refusal, result, rows, served
+from running import succeeds
 
-for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
-    pytest.importorskip(package, reason="%s is not installed" % package)
-
-from asking import ask, refusal, result, rows, served  # noqa: E402
-from running import succeeds  # noqa: E402
-
-from mh4.errors import InputError, OutOfMemory, shown  # noqa: E402
-from mh4.serving import answering  # noqa: E402
-from mh4.serving.hosts import Hosts  # noqa: E402
-from mh4.serving.queue import Busy, TooLong  # noqa: E402
-from mh4.util.processes import Killed  # noqa: E402
+from mh4.errors import InputError, OutOfMemory, shown
+from mh4.serving import answering
+from mh4.serving.hosts import Hosts
+from mh4.serving.queue import Busy, TooLong
+from mh4.util.processes import Killed
 
 pytestmark = pytest.mark.slow  # a segmenter is trained
 
@@ -48,7 +45,7 @@ def test_models(app):
 
 
 def test_the_results_are_those_of_mh4_parse(app, models, tmp_path):
-    gold = "".join((models / "toy-ud-test.conllu").read_text().split("\n\n")[k] + "\n\n" for k in range(5))
+    gold = toy.beginning(models / "toy-ud-test.conllu", 5)
     mst, mh3 = ("--model", str(models / "mst")), ("--model", str(models / "mh3"))
     raw = ("--text", "--segmenter", str(models / "segmenter"))
     assert result(app, data=gold, parser="") == parsed(tmp_path, gold, *mst)
@@ -61,7 +58,7 @@ def test_the_results_are_those_of_mh4_parse(app, models, tmp_path):
 
 
 def test_what_is_not_asked_for_is_kept(app, models):
-    gold = (models / "toy-ud-test.conllu").read_text().split("\n\n")[0] + "\n\n"
+    gold = toy.beginning(models / "toy-ud-test.conllu", 1)
     assert result(app, data=gold) == result(app, data=gold, tagger="none", parser="none") == gold
     rows = [line.split("\t") for line in gold.splitlines() if line and line[0] != "#"]
     tagged = [line.split("\t") for line in result(app, data=gold, tagger="").splitlines() if line and line[0] != "#"]

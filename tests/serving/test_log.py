@@ -6,14 +6,10 @@ import logging
 import warnings
 
 import pytest
+from asking import ask, served
 
-pytest.importorskip("starlette", reason="starlette is not installed: pip install 'mh4[serve]'")
-pytest.importorskip("prometheus_client", reason="prometheus_client is not installed: pip install 'mh4[serve]'")
-
-from asking import ask, served  # noqa: E402
-
-from mh4.serving import log_and_metrics  # noqa: E402
-from mh4.serving.log_and_metrics import LOG, logging_to  # noqa: E402
+from mh4.serving import log_and_metrics
+from mh4.serving.log_and_metrics import LOG, logging_to
 
 
 @pytest.fixture

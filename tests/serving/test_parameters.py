@@ -5,19 +5,15 @@ import json
 import threading
 
 import pytest
+from asking import FORM
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 
-for package in ("starlette", "python_multipart"):
-    pytest.importorskip(package, reason="%s is not installed" % package)
-
-from asking import FORM  # noqa: E402
-from hypothesis import given  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-from starlette.exceptions import HTTPException  # noqa: E402
-from starlette.requests import Request  # noqa: E402
-
-from mh4.serving import parameters as module  # noqa: E402
-from mh4.serving.parameters import parameters  # noqa: E402
-from mh4.serving.tasks import PARAMETERS, SWITCHES  # noqa: E402
+from mh4.serving import parameters as module
+from mh4.serving.parameters import parameters
+from mh4.serving.tasks import PARAMETERS, SWITCHES
 
 MULTIPART = "multipart/form-data; boundary=XX"
 

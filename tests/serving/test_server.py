@@ -15,25 +15,21 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+import toy
+from asking import running, serving
+from many_clients import documents, load
+from running import refuses, succeeds, wait_for
+from udapi.core.root import Root
+from udapi.tool.udpipeonline import UDPipeOnline
 
-for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
-    pytest.importorskip(package, reason="%s is not installed" % package)
-
-import toy  # noqa: E402
-from asking import running, serving  # noqa: E402
-from many_clients import documents, load  # noqa: E402
-from running import refuses, succeeds, wait_for  # noqa: E402
-from udapi.core.root import Root  # noqa: E402
-from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
-
-from mh4.cli import serve  # noqa: E402
-from mh4.data.sentence import Sentence  # noqa: E402
-from mh4.errors import InputError  # noqa: E402
-from mh4.parser import config  # noqa: E402
-from mh4.parser.model import Model  # noqa: E402
-from mh4.parser.vocabulary import Vocabulary  # noqa: E402
-from mh4.serving import server as module  # noqa: E402
-from mh4.util.processes import Killed  # noqa: E402
+from mh4.cli import serve
+from mh4.data.sentence import Sentence
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.parser.model import Model
+from mh4.parser.vocabulary import Vocabulary
+from mh4.serving import server as module
+from mh4.util.processes import Killed
 
 pytestmark = pytest.mark.slow
 

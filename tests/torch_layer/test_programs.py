@@ -41,7 +41,7 @@ STRANGE = "".join([ROW % (1, "☃"), "\n", ROW % ("1-2", "ab"), ROW % (1, "a"), 
 
 
 def run(*command, failing=False):
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), OMP_NUM_THREADS="1")
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
     done = subprocess.run([sys.executable, *map(str, command)], stdout=-1, stderr=-1, env=environment)
     assert (done.returncode != 0) == failing, done.stdout.decode() + done.stderr.decode()
     return done.stderr.decode() if failing else done.stdout.decode()

@@ -12,6 +12,7 @@ import time
 
 import pytest
 import toy
+from running import wait_for
 from test_training import FINISHED, weights
 
 from mh4.errors import InputError
@@ -28,7 +29,7 @@ KILLS = int(os.environ.get("MH4_KILLS", "5"))  # for test_a_training_killed_agai
 def treebank(treebank):
     """The toy treebank, with ten sentences in dev."""
     dev = treebank / "toy-ud-dev.conllu"
-    dev.write_text("\n\n".join(dev.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
+    dev.write_text(toy.beginning(dev, 10), encoding="utf-8")
     return treebank
 
 
@@ -45,8 +46,7 @@ def training(treebank, folder, *more):
 
 
 def start(arguments, command=("-m", "mh4"), **options):
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    return subprocess.Popen([sys.executable, *command, *arguments], env=environment, **options)
+    return subprocess.Popen([sys.executable, *command, *arguments], **options)
 
 
 def run(arguments, **options):
@@ -54,15 +54,6 @@ def run(arguments, **options):
     process = start(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     out, said = process.communicate()
     return process.returncode, out.decode(), said.decode()
-
-
-def wait_for(condition, process):
-    """Wait, and return whether the condition became true before the process ended."""
-    while process.poll() is None:
-        if condition():
-            return True
-        time.sleep(0.001)
-    return False
 
 
 def record(folder):
@@ -148,7 +139,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, 
             time.sleep(draw.uniform(0, until_first))
             process.kill()
         elif moment == "evaluation":
-            wait_for(lambda path=metrics, size=before: path.exists() and path.stat().st_size > size, process)
+            wait_for(lambda: process.poll() is not None or metrics.exists() and metrics.stat().st_size > before)  # noqa: B023
             time.sleep(draw.uniform(0, 2 * between))
             process.kill()
         assert process.wait() in (0, -signal.SIGKILL)
@@ -206,7 +197,7 @@ def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole
             process = start(chosen, command=["-c", SIGNALLED, moment, str(int(number))], stderr=subprocess.PIPE)
         else:  # once there is a checkpoint
             process = start(chosen, stderr=subprocess.PIPE)
-            assert wait_for((folder / "checkpoint.npz").exists, process)
+            wait_for((folder / "checkpoint.npz").exists, process)
             process.send_signal(number)
         if moment == "temperature":
             assert not (folder / "summary.json").exists()
@@ -223,7 +214,7 @@ def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole
 def test_nohup_lets_a_training_go_on(treebank, tmp_path):
     folder = tmp_path / "model"
     process = start(training(treebank, folder), stdout=-1, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    assert wait_for((folder / "metrics.jsonl").exists, process)
+    wait_for((folder / "metrics.jsonl").exists, process)
     process.send_signal(signal.SIGHUP)
     process.communicate()
     assert process.returncode == 0
@@ -233,7 +224,7 @@ def test_two_trainings_into_one_folder(treebank, whole, tmp_path):
     """The second training is an error and does not change the first. A killed training leaves no lock."""
     folder = tmp_path / "model"
     first = start(training(treebank, folder), stdout=subprocess.DEVNULL)
-    assert wait_for((folder / "config.toml").exists, first)
+    wait_for((folder / "config.toml").exists, first)
     first.send_signal(signal.SIGSTOP)  # so that it does not finish too soon
     said = "mh4: %s: another process is writing to this folder; wait for it to finish or choose another folder\n" % folder
     busy = 2, "", said
@@ -245,7 +236,7 @@ def test_two_trainings_into_one_folder(treebank, whole, tmp_path):
 
     folder = tmp_path / "killed"
     first = start(training(treebank, folder), stdout=subprocess.DEVNULL)
-    assert wait_for((folder / "metrics.jsonl").exists, first)
+    wait_for((folder / "metrics.jsonl").exists, first)
     first.kill(), first.wait()
     assert run(training(treebank, folder))[0] == 0
     assert record(folder) == record(whole[0])

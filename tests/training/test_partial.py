@@ -121,7 +121,7 @@ def test_labels_that_are_open_are_not_learned_even_of_whole_trees(gold, tmp_path
     given = [
         replace(s, deprels=["_"] * len(s)) if k % 3 == 0 else open_some(s, rng, 0.3 * (k % 3 == 1)) for k, s in enumerate(gold)
     ]
-    path.write_text("".join(sentence.to_conllu() for sentence in given), encoding="utf-8")
+    toy.write_conllu(path, given)
     small = {"encoder": {"units": 16, "char_units": 8}, "training": {"max_updates": 8, "batch_tokens": 1}}
     parser = package.train(str(path), str(path), str(tmp_path / "model"), "mst", small, partial=True)
     assert "_" not in parser.model.vocabulary.labels.strings
@@ -134,8 +134,7 @@ def test_labels_that_are_open_are_not_learned_even_of_whole_trees(gold, tmp_path
 def test_the_command(gold, tmp_path):
     rng = np.random.default_rng(3)
     for name, part in (("partial", gold[:30]), ("dev", gold[30:])):
-        text = "".join(open_some(sentence, rng, 0.3).to_conllu() for sentence in part)
-        (tmp_path / (name + ".conllu")).write_text(text, encoding="utf-8")
+        toy.write_conllu(tmp_path / (name + ".conllu"), [open_some(sentence, rng, 0.3) for sentence in part])
     small = ["--set", "training.max_updates=10", "--set", "encoder.units=16", "--set", "encoder.char_units=8", "--quiet"]
     files = ["--train", str(tmp_path / "partial.conllu"), "--dev", str(tmp_path / "dev.conllu")]
     command = ["train", "--system", "mst", "--model", str(tmp_path / "model"), *files, *small]
@@ -167,8 +166,8 @@ def test_the_command(gold, tmp_path):
 def test_no_model_among_the_files_of_a_treebank(gold, tmp_path):
     """The folder of a treebank is rejected: it would become the folder of a model, whose CoNLL-U files are not read."""
     path, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
-    for file, sentences in ((path, gold[:30]), (dev, gold[30:])):
-        file.write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")
+    toy.write_conllu(path, gold[:30])
+    toy.write_conllu(dev, gold[30:])
     command = ["train", "--system", "mst", "--model", str(tmp_path), "--train", str(path), "--dev", str(dev)]
     assert "contains CoNLL-U files, which are no part of a model; choose another folder" in refuses(*command)
     assert {one.name for one in tmp_path.iterdir()} == {path.name, dev.name}
@@ -178,9 +177,9 @@ def test_no_model_among_the_files_of_a_treebank(gold, tmp_path):
 
 def test_nothing_to_learn_or_to_score_is_said_at_once(gold, tmp_path):
     headless = [replace(sentence, heads=np.full(len(sentence) + 1, -1), deprels=["x"] * len(sentence)) for sentence in gold[:3]]
-    (tmp_path / "none.conllu").write_text("".join(sentence.to_conllu() for sentence in headless), encoding="utf-8")
-    (tmp_path / "some.conllu").write_text("".join(sentence.to_conllu() for sentence in gold[:3]), encoding="utf-8")
     none, some, model = (str(tmp_path / name) for name in ("none.conllu", "some.conllu", "model"))
+    toy.write_conllu(none, headless)
+    toy.write_conllu(some, gold[:3])
     command = ["train", "--partial", "--system", "mst", "--model", model]
     assert "train: no word has both a HEAD and a DEPREL" in refuses(*command, "--train", none, "--dev", some)
     assert "dev: no word has a HEAD" in refuses(*command, "--train", some, "--dev", none)

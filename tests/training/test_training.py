@@ -10,7 +10,7 @@ import brute
 import numpy as np
 import pytest
 import toy
-from running import refuses
+from running import importing_from, refuses
 
 import mh4
 from mh4 import decoders, trees
@@ -35,9 +35,8 @@ def test_another_build_of_dynet(tmp_path):
     (tmp_path / "dynet_config.py").write_text("def set(**settings): pass\n")
     (tmp_path / "dynet.py").write_text("class Expression: pass\nclass ComputationGraph: pass\n")
     toy.generator.write(str(tmp_path))
-    environment = dict(os.environ, PYTHONPATH="%s%s%s" % (tmp_path, os.pathsep, toy.ROOT))
     command = [sys.executable, "-m", "mh4", "parse", "--model", str(tmp_path), str(tmp_path / "toy-ud-dev.conllu")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, env=importing_from(tmp_path), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "mh4: this needs mh4's build of DyNet, and another one is installed: run `mh4 install-dynet`\n"
 

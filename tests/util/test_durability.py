@@ -10,20 +10,18 @@ from pathlib import Path
 
 import pytest
 import toy
+from running import preloading
 
 from mh4.util import files
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")]
-HERE = Path(__file__).resolve().parent
 SMALL = "encoder.units=16 encoder.char_units=8 scorer.mlp_units=8 training.max_updates=6 training.evaluate_updates=2"
 
 
 @pytest.fixture(scope="module")
 def recorder(tmp_path_factory):
-    library = tmp_path_factory.mktemp("library") / "syncing.so"
-    compiler = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "syncing.cpp"), "-ldl"]
-    subprocess.run(compiler, check=True)
-    return library
+    """The environment of processes whose calls are recorded."""
+    return preloading(Path(__file__).with_name("syncing.cpp"), tmp_path_factory.mktemp("library"))
 
 
 class Recorded:
@@ -32,10 +30,10 @@ class Recorded:
     renamed: the new names of files. problems: descriptions of files and folders that were not synced in time.
     """
 
-    def __init__(self, library, folder, *arguments):
+    def __init__(self, recorder, folder, *arguments):
         log = folder.parent / (folder.name + ".log")
         log.write_text("")
-        environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), "LD_PRELOAD": str(library), "SYNCING": str(log)}
+        environment = {**recorder, "SYNCING": str(log)}
         done = subprocess.run([sys.executable, *map(str, arguments)], stdout=-1, stderr=-1, env=environment)
         assert done.returncode == 0, done.stderr.decode()
         self.events = [line.split("\t") for line in log.read_text().splitlines()]
@@ -85,7 +83,7 @@ def recorded(recorder, tmp_path):
 @pytest.fixture(scope="module")
 def dev(treebank):
     path = treebank / "toy-ud-dev.conllu"
-    path.write_text("\n\n".join(path.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
+    path.write_text(toy.beginning(path, 10), encoding="utf-8")
     return path
 
 
@@ -97,7 +95,7 @@ def training(dev, folder):
 @pytest.fixture(scope="module")
 def model(dev, treebank):
     arguments = [sys.executable, "-m", "mh4", *training(dev, treebank / "model")]
-    subprocess.run(list(map(str, arguments)), check=True, stdout=-1, env={**os.environ, "PYTHONPATH": str(toy.ROOT)})
+    subprocess.run(list(map(str, arguments)), check=True, stdout=-1)
     return treebank / "model"
 
 

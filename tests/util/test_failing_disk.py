@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import tiny
 import toy
+from running import preloading
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")]
-HERE = Path(__file__).resolve().parent
 OLD = "old\n"
 
 RUN = """
@@ -53,13 +53,10 @@ for case in cases:
 def run(tmp_path_factory):
     """A function that runs cases and returns for each: exit code, messages, number of failed calls, and files."""
     folder = tmp_path_factory.mktemp("refusing")
-    library, place = folder / "refusing.so", folder / "place"
+    environment, place = preloading(Path(__file__).with_name("refusing.cpp"), folder), folder / "place"
     place.mkdir()
-    compiler = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "refusing.cpp"), "-ldl"]
-    subprocess.run(compiler, check=True)
 
     def run(cases):
-        environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), "LD_PRELOAD": str(library)}
         done = subprocess.run(
             [sys.executable, "-c", RUN, str(place)], input=json.dumps(cases), stdout=-1, stderr=-1, env=environment, text=True
         )

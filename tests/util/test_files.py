@@ -26,8 +26,7 @@ def write(path, text="new\n"):
 
 
 def python(code, *arguments, **options):
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=environment, **options)
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], **options)
 
 
 @pytest.mark.parametrize("links", [1, 2])

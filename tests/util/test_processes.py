@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-import toy
 from running import children, wait_for
 
 from mh4.errors import InputError
@@ -66,10 +65,7 @@ def started(tmp_path, script, **options):
 
 
 def begun(command, **options):
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
-    return subprocess.Popen(
-        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options
-    )
+    return subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def read_pids(process, count):

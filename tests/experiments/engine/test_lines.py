@@ -5,7 +5,6 @@ from multiprocessing import get_context
 from operator import itemgetter
 
 import pytest
-import samples  # noqa: F401  (for the package `experiments`)
 
 from experiments.engine import lines
 from mh4.errors import InputError

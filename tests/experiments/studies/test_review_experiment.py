@@ -60,8 +60,7 @@ def test_the_records_the_page_and_the_plot(tmp_path, monkeypatch, capsys, gold):
     later = tmp_path / "later"
     later.mkdir()
     moved = with_errors([sentence.heads for sentence in gold], 10, np.random.default_rng(2))
-    text = "".join(replace(one, heads=tree).to_conllu() for one, tree in zip(gold, moved))
-    (later / "toy-later-test.conllu").write_text(text, encoding="utf-8")
+    toy.write_conllu(later / "toy-later-test.conllu", [replace(one, heads=tree) for one, tree in zip(gold, moved)])
     home, arguments = tmp_path / "home", ["--langs", "toy", "--rows", "errors-5 later", "--systems", "mst", "--updates", "40"]
     assert study("review", *arguments, home=home) == 2
     assert "review: LATER is missing: row later needs the files of a later release\n" in capsys.readouterr().err

@@ -57,7 +57,7 @@ def test_a_segmentation_that_comes_later_or_is_another_is_parsed_then(run, stand
 
 
 @pytest.fixture
-def downloads(hungarian, segmented, tmp_path, monkeypatch):
+def downloads(hungarian, segmented, monkeypatch):
     """The files that can be downloaded, by name, which are those in two folders, and the list of requested names."""
     for system in ("stanford", "c2l2"):
         (segmented / conll17.file_name("hu", system)).write_text(as_conllu(("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")))
