@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from mh4.errors import InputError, counted, shown
 ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 # The attributes of MISC for the probabilities of a word's arc and label, and the fields of Sentence that contain these.
 PROBABILITIES = {"ArcProb": "probabilities", "LabelProb": "label_probabilities"}
+# The fields that only a parse sets, and their values before it.
+UNPARSED: dict[str, Any] = {**dict.fromkeys(PROBABILITIES.values()), "transitions": None, "note": "", "alternatives": None}
 
 
 class Word(NamedTuple):

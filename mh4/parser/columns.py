@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mh4.data.sentence import PROBABILITIES, ROOT, Sentence
+from mh4.data.sentence import ROOT, UNPARSED, Sentence
 from mh4.parser.vocabulary import Table
 
 
@@ -45,12 +45,11 @@ def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
 
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
     """Return new sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
-    earlier: dict[str, Any] = {**dict.fromkeys(PROBABILITIES.values()), "transitions": None, "note": ""}
     results, start = [], 0
     for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
         strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
-        results.append(replace(sentence, heads=tree, **earlier, **strings))
+        results.append(replace(sentence, heads=tree, **UNPARSED, **strings))
         start = stop
     return results
 

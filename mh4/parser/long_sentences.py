@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mh4.data.block import SKIPPED
-from mh4.data.sentence import PROBABILITIES, Sentence
+from mh4.data.sentence import PROBABILITIES, UNPARSED, Sentence
 from mh4.decoders import arguments, mst
 from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import kept_heads
@@ -36,7 +36,7 @@ _VOTE = 6  # float32 numbers that an ensemble's vote needs for each pair of node
 _SHORTEST = 20  # words of the shortest window; if memory does not suffice for it, there is no tree
 PROBABLE = "mst of probabilities"
 _ATTACHED = "dep"  # the label of a window's root that gets a head in the whole sentence
-_NO_TREE: dict[str, Any] = {"heads": None, "deprels": None}
+_NO_TREE: dict[str, Any] = {"heads": None, "deprels": None, **UNPARSED}
 
 AnyParser = Any  # a Parser or an Ensemble, whose modules import this one
 Progress = Callable[[int], object]  # called with each number of words that are done
@@ -145,7 +145,7 @@ def _kept(
             aside[k] = why, None
         elif len(sentence) and kept_heads.complete(sentence) and not (wanted.tags and len(sentence) <= longest):
             ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if wanted.confidence else {}
-            complete[k] = replace(sentence, note=None if sentence is sentences[k] else "", **ones)
+            complete[k] = replace(sentence, alternatives=None, note=None if sentence is sentences[k] else "", **ones)
         elif len(sentence) <= longest:
             with suppress(MemoryError):  # it will be raised again when the sentence is parsed
                 if why := kept_heads.outside(heads, tree_class, single_root):
@@ -197,7 +197,7 @@ def _beyond(sentence: Sentence, why: str, other: AnyParser | None, how: str, wan
         single_root = bool(other.vote_class) or other.model.config.scorer.single_root
         joined = _joined(sentence, parsed, single_root, wanted.keep_heads)
         return replace(joined, note="%s in windows of up to %d words, %s" % (how, size, why))
-    return replace(sentence, **_NO_TREE, note="%s, %s" % (SKIPPED, why))
+    return replace(sentence, **{**_NO_TREE, "note": "%s, %s" % (SKIPPED, why)})
 
 
 def _cut(sentence: Sentence, size: int, keep_heads: bool) -> list[Window]:
@@ -234,7 +234,7 @@ def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool, 
         columns["deprels"][m - 1] = _ATTACHED if tree[m] else "root"
     if keep_heads:
         columns["deprels"] = kept_heads.labelled(sentence, columns["deprels"])
-    return replace(sentence, heads=tree, **columns)
+    return replace(sentence, heads=tree, **UNPARSED, **columns)
 
 
 def _otherwise(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:

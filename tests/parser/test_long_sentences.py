@@ -60,6 +60,23 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
                 arguments.tree(found[k].heads, len(sentence))
 
 
+@pytest.mark.filterwarnings("ignore:.*temperature 1")
+@pytest.mark.parametrize("options", [{}, {"best": 2}, {"longest": 2}, {"longest": 2, "beyond": "skip"}, "windows"], ids=str)
+def test_nothing_of_an_earlier_parse_stays(models, sentences, monkeypatch, options):
+    """A sentence from a parse gets the same results as its words alone."""
+    parser, words = Parser(models["mh4-hybrid"]), [sentences[0].words]
+    (best,) = parser.parse(words, best=3, transitions=True)
+    (probable,) = parser.parse(words, confidence=True)
+    assert len(best.alternatives) == 2 and best.transitions is not None and probable.label_probabilities is not None
+    if options == "windows":
+        options = {"longest": 2}
+        monkeypatch.setattr(long_sentences, "window", lambda parser: 3)
+        monkeypatch.setattr(long_sentences, "_SHORTEST", 1)
+    expected = parser.parse(words, **options)
+    for earlier in (best, probable):
+        assert parser.parse([earlier], **options) == expected
+
+
 @pytest.mark.parametrize("size", [30, 47, 1000])
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "several roots", "greedy-mh4"])
 def test_windows(models, sentences, monkeypatch, name, size):
