@@ -272,8 +272,10 @@ def _search(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser]:
 
 def _around_heads(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:
     """Return how sentences beyond the limit, or with heads that no tree of the class has, are decoded, and the parser for it."""
-    if parser.vote_class or beyond == "beam":
-        raise InputError("%s cannot keep heads: choose %s" % (("beam", "mst or skip") if beyond else ("an ensemble", "a parser")))
+    if parser.vote_class:
+        raise InputError("an ensemble cannot keep heads: choose a parser")
+    if beyond == "beam":
+        raise InputError("beam cannot keep heads: choose mst or skip")
     if beyond == "skip":
         return SKIPPED, None
     if any(tensor.name in ("arcs", "arc") for tensor in parser.model.system.tensors):

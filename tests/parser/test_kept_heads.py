@@ -15,6 +15,7 @@ from mh4.data.sentence import Sentence
 from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.parser import kept_heads, long_sentences
+from mh4.parser.ensemble import Ensemble
 from mh4.parser.parsing import Parser
 
 
@@ -185,6 +186,9 @@ def test_what_is_no_head_is_refused(parsers, gold):
         greedy.parse([["a"]], keep_heads=True)
     with pytest.raises(InputError, match="beam cannot keep heads: choose mst or skip"):
         long_sentences.parse(parsers["mst"], [Sentence(["a"])], keep_heads=True, beyond="beam")
+    for beyond in (None, "skip"):
+        with pytest.raises(InputError, match="an ensemble cannot keep heads: choose a parser"):
+            Ensemble([parsers["mst"]]).parse([["a"]], keep_heads=True, beyond=beyond)
 
 
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
