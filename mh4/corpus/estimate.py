@@ -57,10 +57,10 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
 
     Raises InputError if the sample cannot be parsed.
     """
-    total = sum(sizes(inputs))
+    ends = list(accumulate(sizes(inputs)))
     parts: list[Measured] = []
     with Pool("the process that parsed a sample") as process:
-        for source, shard, content in _sample(inputs, settings.by_line):
+        for source, shard, content in _sample(inputs, ends, settings.by_line):
             if not parts:
                 process.call(_measure, settings, source, shard, content)  # loads the model
             parts.append(process.call(_measure, settings, source, shard, content))
@@ -69,6 +69,7 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     if not parts:
         raise InputError("%s: nothing in it to take a sample of" % inputs[0].given)
     read, written, words, seconds, _ = map(sum, zip(*parts, strict=True))
+    total = ends[-1]
     work = seconds * total / read
     return [
         f"input: {counted(len(inputs), 'file')}, {decimal(total)}, about {counted(words * total // read, 'word', ',')}",
@@ -79,9 +80,11 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     ]
 
 
-def _sample(inputs: Sequence[Input], by_line: bool) -> Iterator[tuple[Input, Shard, bytes]]:
-    """Yield the first portions of the files at some places of the input, as shards: one portion for each place."""
-    ends = list(accumulate(sizes(inputs)))
+def _sample(inputs: Sequence[Input], ends: Sequence[int], by_line: bool) -> Iterator[tuple[Input, Shard, bytes]]:
+    """Yield the first portions of the files at some places of the input, as shards: one portion for each place.
+
+    ends: the place in the input at which each file ends, in bytes.
+    """
     places = [(2 * k + 1) * ends[-1] // (2 * _PORTIONS) for k in range(_PORTIONS)]
     for file, number in Counter(bisect_left(ends, place) for place in places).items():
         with compression.opened(inputs[file].path) as stream:

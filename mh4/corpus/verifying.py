@@ -14,13 +14,11 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.parse_options import Settings
 from mh4.data import conllu
 from mh4.data.block import Block
-from mh4.data.cells import DEPREL, DEPS, FEATS, HEAD, MISC, UPOS, XPOS
+from mh4.data.cells import DEPREL, DEPS, HEAD, MISC, TAGS
 from mh4.data.rejects import Rejects
 from mh4.data.sentence import PROBABILITIES
 from mh4.errors import Forbidden, InputError, counted
 from mh4.util import reading
-
-_TAGS = (UPOS, XPOS, FEATS)
 
 
 def verify(corpus: Corpus, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
@@ -82,7 +80,7 @@ def _kept(block: Block, settings: Settings) -> str:
     """Return the lines of a sentence, without what is predicted."""
     columns = [HEAD, DEPREL]
     columns += [] if settings.keep_deps else [DEPS]
-    columns += _TAGS if settings.tags else ()
+    columns += TAGS if settings.tags else ()
     empty = ["_"] * len(block.sentence)
     misc = block.misc(dict.fromkeys(PROBABILITIES, empty) if settings.confidence else {})
     return block.text({**dict.fromkeys(columns, empty), MISC: misc}, "")

@@ -10,6 +10,7 @@ from mh4.errors import InputError, shown
 
 COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+TAGS = UPOS, XPOS, FEATS
 
 BYTE_ORDER_MARK = "\ufeff"
 SURROGATE = re.compile("[\ud800-\udfff]")

@@ -144,8 +144,10 @@ def _kept(
         if why := kept_heads.obstacle(heads, single_root):
             aside[k] = why, None
         elif len(sentence) and kept_heads.complete(sentence) and not (wanted.tags and len(sentence) <= longest):
-            ones: dict[str, Any] = dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads))) if wanted.confidence else {}
-            complete[k] = replace(sentence, alternatives=None, note=None if sentence is sentences[k] else "", **ones)
+            fields: dict[str, Any] = {"note": None if sentence is sentences[k] else "", "alternatives": None}
+            if wanted.confidence:
+                fields |= dict.fromkeys(PROBABILITIES.values(), np.ones(len(heads)))
+            complete[k] = replace(sentence, **fields)
         elif len(sentence) <= longest:
             with suppress(MemoryError):  # it will be raised again when the sentence is parsed
                 if why := kept_heads.outside(heads, tree_class, single_root):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mh4.data.block import Block
-from mh4.data.cells import FEATS, UPOS, XPOS
+from mh4.data.cells import TAGS
 from mh4.data.segmenter import Segmenter
 from mh4.data.sentence import Sentence
 from mh4.drawing.svg import picture, sheet
@@ -22,9 +22,6 @@ Files = tuple[str, str | None]  # the folder of a model, and the file of its seg
 
 _parsers: dict[str, Parser] = {}  # loaded in this process, by name
 _segmenters: dict[str, Segmenter] = {}
-
-
-_TAGS = UPOS, XPOS, FEATS
 
 
 class TooManyWords(InputError):
@@ -124,7 +121,7 @@ def _written(task: Task, blocks: Sequence[Block]) -> str:
             texts.append(writing.text_of(block, parsed, task.tagger, task.keep_deps))
         else:
             columns = block.parsed_columns(parsed, tags=True)
-            texts.append(block.text({column: columns[column] for column in _TAGS if column in columns}))
+            texts.append(block.text({column: columns[column] for column in TAGS if column in columns}))
     return formats.write("".join(texts), task.output)
 
 
