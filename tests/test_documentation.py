@@ -30,11 +30,9 @@ MEASURED = re.compile(r"(?<=after )\d+(?= updates)|[\d,.]+(?= (?:tokens|words)/s
 
 
 def how_to():
-    """Return the pages of docs/howto in the order of its table of contents."""
-    (contents,) = re.findall(
-        r"^```\{toctree\}\n(.*?)^```$", (DOCS / "howto" / "index.md").read_text(encoding="utf-8"), re.S | re.M
-    )
-    return [DOCS / "howto" / (name + ".md") for name in contents.split()]
+    """Return the pages of docs/howto in the order of its tables of contents."""
+    tables = re.findall(r"^```\{toctree\}\n(.*?)^```$", (DOCS / "howto" / "index.md").read_text(encoding="utf-8"), re.S | re.M)
+    return [DOCS / "howto" / (name + ".md") for name in " ".join(tables).split()]
 
 
 PAGES = [ROOT / "README.md", DOCS / "tutorial.md", *how_to()]
