@@ -105,12 +105,12 @@ def spawned(pid):
     return found
 
 
-def wait_for(condition, process=None):
+def wait_for(condition, process=None, seconds=120):
     """Wait until the condition is true, even on a busy machine, and return its value.
 
-    process: if given, has to run in the meantime.
+    process: if given, has to run in the meantime. seconds: the time to wait at most.
     """
-    deadline = time.monotonic() + 600
+    deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < deadline

@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
+import running
 import toy
-from running import wait_for
 from test_training import FINISHED, weights
 
 from mh4.errors import InputError
@@ -23,6 +24,7 @@ from mh4.util.progress import Listener
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("MH4_KILLS", "5"))  # for test_a_training_killed_again_and_again_ends_with_the_same_weights
+wait_for = partial(running.wait_for, seconds=600)  # trainings compete for a processor
 
 
 @pytest.fixture(scope="module")
