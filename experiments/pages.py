@@ -6,7 +6,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -85,6 +85,12 @@ def pooled(averages: Sequence[Average]) -> float | None:
     repeated = [(each.std, len(each.seeds) - 1) for each in averages if each.std is not None]
     freedom = sum(more for _, more in repeated)
     return math.sqrt(sum(more * std**2 for std, more in repeated) / freedom) if freedom else None
+
+
+def with_pooled(averages: Sequence[Average]) -> list[Average]:
+    """Return the averages, each with the pooled standard deviation instead of its own."""
+    std = pooled(averages)
+    return [replace(each, std=std) for each in averages]
 
 
 def error_between(one: Average, other: Average) -> float | None:

@@ -106,6 +106,23 @@ def sections(runs: Runs, results: Path, toy: bool = False) -> dict[str, Parts]:
     }
 
 
+def _pooled(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with standard deviations that are pooled over all of them, ours and the paper's.
+
+    Averages of the paper without a deviation stay so.
+    """
+    ours = pooled([one for line in lines for one in line.ours.values()])
+    paper = pooled([one for line in lines for one in line.paper.values()])
+    return [
+        Line(
+            line.name,
+            {system: replace(one, std=ours) for system, one in line.ours.items()},
+            {system: replace(one, std=paper if one.std else None) for system, one in line.paper.items()},
+        )
+        for line in lines
+    ]
+
+
 def language(name: str) -> str:
     """Return the name of a treebank's language, and its settings if not ours: "Hungarian, authors' settings" for hu-authors."""
     settings = settings_of(name)
@@ -118,7 +135,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
     message, scores = [FINDS % (FINDING, ON_PAR)], (("dev UAS", dev), ("test LAS", test))
     for settings, whose in (("authors", "the authors' settings"), ("", "our settings")):
         for score, lines in scores:
-            mine = [line for line in lines if FINDING in line.ours and settings_of(line.name) == settings]
+            mine = [line for line in _pooled(lines) if FINDING in line.ours and settings_of(line.name) == settings]
             found = {system: leads for system in published.systems() if system != FINDING and (leads := _leads(mine, system))}
             others = [lead for system, leads in found.items() if system != ON_PAR for lead in leads]
             if others:
@@ -169,8 +186,8 @@ def _introduction(runs: Runs, toy: bool) -> Parts:
 READING = (
     "Scores are in percent: the mean and the sample standard deviation over seeds, and in parentheses the number of seeds, of "
     "which the paper has five. Below ours are the paper's, then the difference, with * where it is beyond two standard errors. "
-    "The standard error of the difference of means is for independent samples; with one seed of ours, it comes from the deviation "
-    "pooled over the other averages of the table. The paper's ensemble has none, and so no mark. The last columns of Tables 5 and "
+    "The standard error is for means of independent samples. It comes from standard deviations that are pooled over the table, "
+    "ours and the paper's; the paper's ensemble has none, and so no mark. The last columns of Tables 5 and "
     "6 are the outputs of the shared task's systems, scored here (✓: the same to both digits). %s: no score. Only UD 2.0 is "
     "compared with the paper. Averages are over the treebanks for which both have scores, with our settings. "
     "Systems trained on likelihood, not with the paper's hinge, are in LANG.md." % NONE
@@ -252,13 +269,12 @@ def _table(lines: Sequence[Line]) -> Table:
     """Return a table with three lines for each treebank: ours, the paper's, and the difference."""
     there = {system for line in lines for system in (*line.ours, *line.paper)}
     systems = sorted(there - {*published.COLUMNS}, key=published.place) + [name for name in published.COLUMNS if name in there]
-    body, std = [], pooled([ours for line in lines for ours in line.ours.values()])
-    for line in (line for line in lines if line.ours):
-        pairs = [(line.ours.get(system), line.paper.get(system)) for system in systems]
-        body.append([language(line.name), "ours", *(_ours(ours) for ours, _ in pairs)])
+    body = []
+    for line, same in ((line, same) for line, same in zip(lines, _pooled(lines), strict=True) if line.ours):
+        body.append([language(line.name), "ours", *(_ours(line.ours.get(system)) for system in systems)])
         if line.paper:
-            body.append(["", "paper", *(str(theirs or NONE) for _, theirs in pairs)])
-            body.append(["", "difference", *(_difference(*pair, std) for pair in pairs)])
+            body.append(["", "paper", *(str(line.paper.get(system, NONE)) for system in systems)])
+            body.append(["", "difference", *(_difference(same.ours.get(system), same.paper.get(system)) for system in systems)])
     body += _average(lines, systems)
     return Table(["treebank", "", *(published.COLUMNS.get(system, system) for system in systems)], body, right=2)
 
@@ -286,14 +302,13 @@ def _ours(ours: Average | None) -> str:
     return NONE if ours is None else "%s (%d)" % (ours, len(ours.seeds)) if ours.seeds else str(ours)
 
 
-def _difference(ours: Average | None, theirs: Average | None, std: float | None) -> str:
-    """Format the difference of two means, with * beyond two standard errors. std: stands for the deviation of a single run of ours."""
+def _difference(ours: Average | None, theirs: Average | None) -> str:
+    """Format the difference of two means, with * beyond two standard errors."""
     if ours is None or theirs is None:
         return ""
     if not ours.seeds and published.same_digits(ours.mean, theirs.mean):
         return "✓"
-    error = error_between(replace(ours, std=std) if ours.std is None else ours, theirs)
-    difference = ours.mean - theirs.mean
+    difference, error = ours.mean - theirs.mean, error_between(ours, theirs)
     return f"{difference:+z.2f}" + (" *" if error is not None and abs(difference) > 2 * error else "")
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from experiments.pages import Average, error_between, plus_minus
+from experiments.pages import Average, error_between, plus_minus, with_pooled
 from mh4.util.text_tables import Table
 
 BOUND = 0.8  # points; scores are equivalent if the interval of their difference lies within it
@@ -14,8 +14,9 @@ Cell = tuple[float, float]  # the difference of our mean from the paper's, and i
 
 
 def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
-    """Return a cell for each pair (ours, the paper's) in which both have a standard deviation."""
-    differences = ((ours.mean - theirs.mean, error_between(ours, theirs)) for ours, theirs in pairs)
+    """Return a cell for each pair (ours, the paper's), with the pooled deviations of each side; none if these are unknown."""
+    sides = map(with_pooled, zip(*pairs, strict=True))
+    differences = ((ours.mean - theirs.mean, error_between(ours, theirs)) for ours, theirs in zip(*sides, strict=True))
     return [(difference, error) for difference, error in differences if error]
 
 
@@ -45,7 +46,8 @@ def table(by_score: dict[str, list[Cell]]) -> Table:
 
 NOTE = (
     "Scores with the authors' settings against the paper's. Mean difference: ours minus the paper's over all cells, ± its standard error. "
+    "Errors come from standard deviations that are pooled over all cells, ours and the paper's, as few seeds make one deviation unreliable. "
     "Chi-squared: the sum of squared differences in standard errors; a small p would be evidence that some cell differs by more than its "
     "seeds. Within ±%.1f: the cells whose 90 %% interval of the difference lies within these bounds, which are equivalent in this sense; "
-    "the others are undecided, as five seeds of each are few." % BOUND
+    "the others are undecided, as there are few seeds." % BOUND
 )

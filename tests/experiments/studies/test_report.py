@@ -67,13 +67,19 @@ def test_every_table_stands_beside_the_papers(results):
 
 
 def test_agreement_with_the_paper():
-    """Of two cells one differs by two standard errors, so chi-squared is 4, whose tail is exp(-2)."""
+    """One of three cells differs by two standard errors, so chi-squared is 4. The single run has the deviation of the others."""
     seeds, theirs = (1, 2, 3, 4, 5), paper_average((82.0, 0.4))
-    ours = [report.Average(82.0, 0.3, seeds), report.Average(80.0, None, (1,)), report.Average(82.0 + 2 * 0.05**0.5, 0.3, seeds)]
+    error, single = (0.3**2 / 5 + 0.4**2 / 5) ** 0.5, (0.3**2 + 0.4**2 / 5) ** 0.5
+    ours = [
+        report.Average(82.0, 0.4, seeds),
+        report.Average(82.0, None, (1,)),
+        report.Average(82.0 + 2 * error, 0.02**0.5, seeds),
+    ]
     found = agreement.cells([(one, theirs) for one in ours])
-    assert found == [pytest.approx((0, 0.05**0.5)), pytest.approx((2 * 0.05**0.5, 0.05**0.5))]  # without the single run
+    assert found == [pytest.approx((0, error)), pytest.approx((0, single)), pytest.approx((2 * error, error))]
+    assert agreement.cells([]) == [] and agreement.cells([(ours[1], theirs)]) == []
     (row,) = agreement.table({"dev UAS": found, "test LAS": []}).body
-    assert row == ["dev UAS", "2", "+0.22 ± 0.16", "4.0", "0.14", "1"]
+    assert row == ["dev UAS", "3", "+0.15 ± 0.16", "4.0", "0.26", "2"]
     tails = {(3.841, 1): 0.05, (7.815, 3): 0.05, (31.41, 20): 0.05, (38.93, 21): 0.01}
     assert {key: agreement.chi_squared_tail(*key) for key in tails} == pytest.approx(tails, abs=1e-4)
 
@@ -127,16 +133,25 @@ def test_no_test_scores_are_left_out(tmp_path):
 
 
 def test_two_standard_errors():
-    """Differences beyond two standard errors, here 2.098 and 1.183, are marked. A single run has the deviation of others."""
-    theirs, single, two = paper_average((80.0, 0.5**0.5)), Average(81.2, None, (1,)), Average(82.1, 2**0.5, (1, 2))
-    assert (
-        report._difference(two, theirs, None) == "+2.10 *"
-        and report._difference(replace(two, mean=82.09), theirs, None) == "+2.09"
-    )
-    assert report._difference(single, theirs, 0.5) == "+1.20 *"
-    assert report._difference(replace(single, mean=78.83), theirs, 0.5) == "-1.17"
-    assert report._difference(single, theirs, None) == "+1.20"
-    assert report._difference(two, paper_average((80.0, None)), 0.5) == "+2.10"
+    """Differences beyond two standard errors are marked, here 2.098, or 0 for the cells without a deviation."""
+    theirs, two = paper_average((80.0, 0.5**0.5)), Average(82.1, 2**0.5, (1, 2))
+    assert report._difference(two, theirs) == "+2.10 *" and report._difference(replace(two, mean=82.09), theirs) == "+2.09"
+    assert report._difference(replace(two, std=None), theirs) == "+2.10"
+    assert report._difference(two, paper_average((80.0, None))) == "+2.10"
+
+
+def test_deviations_are_pooled_over_the_lines():
+    """The deviations 1 of two runs and 2 of three have 1 and 2 degrees of freedom."""
+    one, two, three = Average(80.0, None, (1,)), Average(81.0, 1.0, (1, 2)), Average(82.0, 2.0, (1, 2, 3))
+    paper, ensemble = paper_average((80.0, 0.4)), paper_average((81.0, None))
+    lines = [
+        report.Line("hu", {"mst": one, "mh3": two}, {"mst": paper, "ensemble": ensemble}),
+        report.Line("got", {"mst": three}, {}),
+    ]
+    hungarian, gothic = report._pooled(lines)
+    stds = [hungarian.ours["mst"].std, hungarian.ours["mh3"].std, gothic.ours["mst"].std]
+    assert stds == pytest.approx([3**0.5] * 3) and hungarian.ours["mst"].mean == 80.0
+    assert hungarian.paper["mst"] == paper and hungarian.paper["ensemble"] == ensemble
 
 
 @pytest.mark.slow
