@@ -46,7 +46,7 @@ def table(by_score: dict[str, list[Cell]]) -> Table:
 
 NOTE = (
     "Scores with the authors' settings against the paper's. Mean difference: ours minus the paper's over all cells, ± its standard error. "
-    "Errors come from standard deviations that are pooled over all cells, ours and the paper's, as few seeds make one deviation unreliable. "
+    "Errors come from standard deviations that are pooled over all cells, ours and the paper's, as one of few seeds is unreliable. "
     "Chi-squared: the sum of squared differences in standard errors; a small p would be evidence that some cell differs by more than its "
     "seeds. Within ±%.1f: the cells whose 90 %% interval of the difference lies within these bounds, which are equivalent in this sense; "
     "the others are undecided, as there are few seeds." % BOUND
