@@ -42,13 +42,13 @@ class Shape(NamedTuple):
 
 
 class Decoder(NamedTuple):
-    """The functions of a decoder for single sentences, its score tensors, and the class of its charts."""
+    """The functions of a decoder for single sentences, its score tensors, and the class of its workspaces."""
 
     decode: Callable[..., Any]
     marginals: Callable[..., Any] | None
     sample: Callable[..., Any] | None
     tensors: dict[str, Shape]
-    charts: type
+    workspace: type
 
 
 ARCS, OR_END = Shape((), 1, 1), Shape((), 2, 1)  # rows are the nodes 0 to n, in OR_END also the end of the sentence
@@ -150,10 +150,10 @@ def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, head
 
 
 class Teams(dict[type, list[Any]]):
-    """Workers by class of chart, kept for the next batch. A worker has the charts of one thread."""
+    """The workspaces of the threads of a batch, by class, kept for the next batch."""
 
 
-def _processed(name: str, what: str, sentences: Any, threads: int | None, **further: Any) -> Any:
+def _process(name: str, what: str, sentences: Any, threads: int | None, **further: Any) -> Any:
     """Process all sentences, in this thread and in others, and return `sentences`.
 
     This thread takes part because other threads cannot respond to signals. For the first sentence that fails, raise the
@@ -163,25 +163,25 @@ def _processed(name: str, what: str, sentences: Any, threads: int | None, **furt
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cpu.cores(), len(sentences.lengths)))
     teams = workspaces.take(Teams)
-    charts = decoder(name).charts
-    workers = teams.setdefault(charts, [])
+    kind = decoder(name).workspace
+    team = teams.setdefault(kind, [])
     try:
-        workers.extend([charts() for _ in range(size - len(workers))])
+        team.extend([kind() for _ in range(size - len(team))])
     except MemoryError:
         raise out_of_memory(sentences.longest, 0) from None
     errors = []
 
-    def work(worker: Any) -> None:
+    def work(workspace: Any) -> None:
         try:
-            sentences.work(worker)
+            sentences.work(workspace)
         except BaseException as error:
             errors.append(error)
 
-    others = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers[1:size]]
+    others = [threading.Thread(target=work, args=(workspace,), daemon=True) for workspace in team[1:size]]
     try:
         for thread in others:
             thread.start()
-        sentences.work(workers[0])
+        sentences.work(team[0])
         for thread in others:
             thread.join()
     finally:
@@ -232,9 +232,9 @@ def decode(
     """
     tensors, lengths, longest = checked(name, scores, lengths, cost)
     kind = TransitionDecoding if "shift" in tensors else Decoding
-    most = mh5.MAX_BYTES if name == "mh5" else np.inf
-    sentences = kind(tensors, checked_trees(heads, lengths, longest), single_root, tensors.get("cost"), lengths, most)
-    _processed(name, "decode", sentences, threads)
+    max_bytes = mh5.MAX_BYTES if name == "mh5" else np.inf
+    sentences = kind(tensors, checked_trees(heads, lengths, longest), single_root, tensors.get("cost"), lengths, max_bytes)
+    _process(name, "decode", sentences, threads)
     for b, needed in sorted(sentences.too_large):
         warn(f"sentence {b}: {mh5.too_large(lengths[b], needed)}", stacklevel=2)
     return sentences.result()
@@ -263,7 +263,7 @@ def marginals(
     tensor, wrong dimensions, and lengths beyond the padding.
     """
     _require(name, "marginals", "marginals")
-    return _summed(name, scores, lengths, heads, single_root, threads, allow_none).result()
+    return _sum(name, scores, lengths, heads, single_root, threads, allow_none).result()
 
 
 def log_partition(
@@ -282,7 +282,7 @@ def log_partition(
     determinant without its derivatives. The arguments and the exceptions are as for `marginals`.
     """
     _require(name, "marginals", "marginals")
-    return _summed(name, scores, lengths, heads, single_root, threads, allow_none, counted=False).log_partition
+    return _sum(name, scores, lengths, heads, single_root, threads, allow_none, counted=False).log_partition
 
 
 def hessian_product(
@@ -325,7 +325,7 @@ def hessian_product(
         if 0 < sizes[b] < np.inf:
             for part, array in of.items():
                 np.divide(array, sizes[b], out=to[part])
-    result = _summed(name, tensors, lengths, heads, single_root, threads, allow_none=True, direction=unit).result().parts
+    result = _sum(name, tensors, lengths, heads, single_root, threads, allow_none=True, direction=unit).result().parts
     for b, n in enumerate(lengths):
         for array in single(name, result, b, n).values():
             array *= sizes[b] if sizes[b] < np.inf else np.nan
@@ -339,14 +339,14 @@ def _require(name: str, function: str, what: str) -> None:
         raise ValueError(f"{name} has no {what}; {others} have")
 
 
-def _summed(
+def _sum(
     name: str, scores: Any, lengths: Any, heads: Any, single_root: bool, threads: int | None, allow_none: bool, **what: Any
 ) -> Any:
     """Sum over the derivations of each sentence, and return the `Summing` object with the results."""
     tensors, lengths, longest = checked(name, scores, lengths)
     none = arguments.flag(allow_none, "allow_none")
     sentences = Summing(tensors, checked_trees(heads, lengths, longest), single_root, lengths, none, **what)
-    return _processed(name, "marginals", sentences, threads)
+    return _process(name, "marginals", sentences, threads)
 
 
 def sample(
@@ -378,4 +378,4 @@ def sample(
     _require(name, "sample", "sampling")
     tensors, lengths, longest = checked(name, scores, lengths)
     sentences = Sampling(tensors, checked_trees(heads, lengths, longest), single_root, samples, rng, lengths)
-    return _processed(name, "sample", sentences, threads, samples=0).result()
+    return _process(name, "sample", sentences, threads, samples=0).result()

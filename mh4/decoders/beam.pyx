@@ -23,7 +23,7 @@ from libcpp.vector cimport vector
 
 from mh4.decoders.arguments cimport address
 from mh4.decoders.sentences cimport (
-    LA, RA, SH, Charts, Less, TransitionDecoding, TransitionScores, Watch, dependent_of, head_of, make_room
+    LA, RA, SH, Less, TransitionDecoding, TransitionScores, Watch, Workspace, dependent_of, head_of, make_room
 )
 
 from mh4.decoders import arguments
@@ -63,9 +63,9 @@ def decode(
     cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
     tensors = arguments.transition_tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs)
     cdef TransitionDecoding sentence = TransitionDecoding(tensors, None, single_root)
-    cdef Charts copies = Charts()
+    cdef Workspace workspace = Workspace()
     cdef TransitionScores scores
-    if not sentence.take(copies, 0, &scores):
+    if not sentence.take(workspace, 0, &scores):
         raise sentence.error(None, 0)
     cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
     search.on_s0b0[SH] = scores.shift

@@ -1,4 +1,4 @@
-"""Manage the memory of the decoders: each thread keeps charts for reuse, and too large sentences raise MemoryError."""
+"""Manage the memory of the decoders: each thread keeps workspaces for reuse, and too large sentences raise MemoryError."""
 
 import threading
 from typing import Any, TypeVar
@@ -11,7 +11,9 @@ _LARGE = 1 << 26  # bytes, as LARGE_MEMORY in chart_memory.hpp
 
 
 class Workspaces(threading.local):
-    """Charts and similar objects, one of each class for each thread: memory is reused, and threads decode in parallel.
+    """The objects in which a thread works, such as charts, one of each class for each thread.
+
+    So memory is reused, and threads decode in parallel.
 
     A caller takes an object and gives it back when its work is done. If the work ends with an exception, the object is
     not given back, and its memory is freed. A signal handler that decodes while its thread is decoding gets a new
@@ -26,7 +28,7 @@ class Workspaces(threading.local):
         return self._kept.pop(kind, None) or kind()
 
     def give_back(self, workspace: Any) -> None:
-        """Keep an object until it is taken again."""
+        """Keep this workspace until it is taken again."""
         self._kept[type(workspace)] = workspace
 
     def clear(self) -> None:

@@ -5,7 +5,7 @@ The recurrence is in charts/mh3/chart.hpp.
 
 import numpy as np
 
-from mh4.decoders.sentences cimport Charts, Factories
+from mh4.decoders.sentences cimport Factories, Workspace
 
 from mh4.decoders.arguments import transition_tensors
 from mh4.decoders.derivation import Derivation, Marginals
@@ -15,7 +15,7 @@ cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
-cdef class MH3(Charts):
+cdef class MH3(Workspace):
     def __cinit__(self):
         self.make(VARIANTS)
 

@@ -10,7 +10,7 @@ which finds the transitions, and `write`, which executes them.
 
 import numpy as np
 
-from mh4.decoders.sentences cimport Charts, Factories
+from mh4.decoders.sentences cimport Factories, Workspace
 
 from mh4.decoders.arguments import transition_tensors, words
 from mh4.decoders.derivation import Derivation, Marginals
@@ -20,7 +20,7 @@ cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
-cdef class MH4(Charts):
+cdef class MH4(Workspace):
     def __cinit__(self):
         self.make(VARIANTS)
 
@@ -120,9 +120,9 @@ def sample(
     return Sampling(tensors, heads, single_root, samples, rng).alone(MH4, k=4)
 
 
-cdef class FirstFound(Charts):
+cdef class FirstFound(Workspace):
     def __cinit__(self):
-        self.own.search.reset(VARIANTS[0].first_found())
+        self.charts.search.reset(VARIANTS[0].first_found())
 
 
 def first_found(arcs: np.ndarray, single_root: bool = False) -> "tuple[np.ndarray, np.ndarray]":

@@ -13,7 +13,7 @@ The chart is in charts/mh5/chart.hpp.
 
 import numpy as np
 
-from mh4.decoders.sentences cimport Charts, Factories
+from mh4.decoders.sentences cimport Factories, Workspace
 
 from mh4.decoders import mh4
 from mh4.decoders.arguments import transition_tensors
@@ -25,7 +25,7 @@ cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
-cdef class MH5(Charts):
+cdef class MH5(Workspace):
     def __cinit__(self):
         self.make(VARIANTS)
         self.simpler = mh4.MH4()
@@ -62,7 +62,7 @@ def decode(
     MemoryError if the sentence is too long for the memory of the machine.
     """
     tensors = transition_tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs)
-    sentence = TransitionDecoding(tensors, heads, single_root, cost, most=max_bytes)
+    sentence = TransitionDecoding(tensors, heads, single_root, cost, max_bytes=max_bytes)
     found = sentence.alone(MH5, k=5)
     for _, needed in sentence.too_large:
         warn(too_large(len(shift) - 2, needed, max_bytes))

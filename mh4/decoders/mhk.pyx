@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mh4.decoders.arguments cimport checked_tree
-from mh4.decoders.sentences cimport Charts, Factories
+from mh4.decoders.sentences cimport Factories, Workspace
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
@@ -25,7 +25,7 @@ cdef extern from "mhk/smallest_k.hpp":
     int find_smallest_k "smallest_k"(const int* heads, int n) except + nogil
 
 
-cdef class MHK(Charts):
+cdef class MHK(Workspace):
     def __cinit__(self):
         self.make(VARIANTS)
 

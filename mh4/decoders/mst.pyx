@@ -5,7 +5,7 @@ The search is in charts/mst/contraction.hpp, the sum over all trees in charts/ms
 
 import numpy as np
 
-from mh4.decoders.sentences cimport Charts, Factories
+from mh4.decoders.sentences cimport Factories, Workspace
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, Marginals
@@ -15,7 +15,7 @@ cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
-cdef class MST(Charts):
+cdef class MST(Workspace):
     def __cinit__(self):
         self.make(VARIANTS)
 

@@ -78,7 +78,7 @@ memory. Its outside pass is the reverse of these: inside_outside.hpp for complex
 
 import numpy as np
 
-from mh4.decoders.sentences cimport Charts, Factories
+from mh4.decoders.sentences cimport Factories, Workspace
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, Marginals
@@ -88,7 +88,7 @@ cdef extern from "factories.hpp":
     const Factories* const* VARIANTS
 
 
-cdef class OneEC(Charts):
+cdef class OneEC(Workspace):
     def __cinit__(self):
         self.make(VARIANTS)
 

@@ -71,7 +71,7 @@ cdef extern from "interface.hpp" nogil:
         bint none
     cdef cppclass Factories:
         BestDerivation* (*first_found)()
-    cdef cppclass OwnCharts "Charts":
+    cdef cppclass Charts:
         unique_ptr[BestDerivation] search
         unique_ptr[BestTree] best_tree
         AllSums sums
@@ -97,15 +97,15 @@ cdef extern from "padded.hpp" namespace "padded" nogil:
         void release()
 
 
-cdef class Charts:
+cdef class Workspace:
     """The charts of an algorithm, and other memory with which a thread processes sentences. The memory is reused."""
 
-    cdef OwnCharts own
-    cdef Charts simpler                    # of mh4, for sentences that mh5 has no room for; None for other decoders
+    cdef Charts charts
+    cdef Workspace simpler                 # of mh4, for sentences that mh5 has no room for; None for other decoders
     cdef Corners[float] rounded            # scores of transitions, for decoding
     cdef Corners[double] scores            # all other scores
     cdef Corners[double] allowed, direction, counts
-    cdef vector[int] nodes, reached_from   # for given_heads
+    cdef vector[int] nodes, reached_from   # for trees_allowed
 
     cdef int make(self, const Factories* const* variants) except -1
     cdef double bytes_needed(self) noexcept nogil
@@ -128,14 +128,14 @@ cdef class Sentences:
     cdef Padded[TENSORS] scores            # the location of each tensor that is given
     cdef Py_ssize_t count
     cdef bint single                       # whether there is one sentence, in arrays without padding
-    cdef readonly int longest                       # the words that the arrays have room for
+    cdef readonly int longest              # the words that the arrays have room for
     cdef readonly bint single_root
     cdef bint is_1ec                       # whether the scores are 1EC's
-    cdef double most                       # bytes that a chart may take up
-    cdef const int* given                  # the heads, -1 or -2 where they are open, or NULL
-    cdef const Py_ssize_t* before          # the number of words before each sentence, and of all sentences
-    cdef Py_ssize_t[2] before_one
-    cdef object before_each
+    cdef double max_bytes                  # bytes that a chart may take up
+    cdef const int* given_heads            # the heads, -1 or -2 where they are open, or NULL
+    cdef const Py_ssize_t* offsets         # the number of words before each sentence, and of all sentences
+    cdef Py_ssize_t[2] one_offset          # `offsets` of a single sentence
+    cdef object batch_offsets
     cdef const Py_ssize_t[::1] order       # the sentences, the longest first
     cdef Py_ssize_t taken                  # how many of them have been taken
     cdef public bint stopped               # whether the threads are to stop
@@ -145,8 +145,8 @@ cdef class Sentences:
     cdef Padded padded(self, array) except *
     cdef int all_padded(self, Padded* to, tensors) except -1
     cdef shape(self, int columns)
-    cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil
-    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil
+    cdef int trees_allowed(self, Workspace workspace, Py_ssize_t b, const int** heads) except -1 nogil
+    cdef bint process(self, Workspace workspace, Py_ssize_t b) except -1 nogil
     cdef bint try_alone(self, kind, int k) except -1
     cdef error(self, kind, int k)
 
@@ -169,8 +169,9 @@ cdef class Decoding(Sentences):
     cdef int* to_heads
     cdef double* to_totals             # the scores, summed as in `from_heads` or `write`
 
-    cdef int* heads_of(self, Py_ssize_t b) noexcept nogil
+    cdef int* cleared_heads(self, Py_ssize_t b) noexcept nogil
     cdef Rows rows_of(self, int x, Py_ssize_t b) noexcept nogil
+    cdef double write_parts(self, const PartRows& parts, const double* scores, int x, Py_ssize_t b) noexcept nogil
 
 
 cdef class TransitionDecoding(Decoding):
@@ -179,5 +180,5 @@ cdef class TransitionDecoding(Decoding):
     cdef object transitions
     cdef Py_ssize_t* to_transitions
 
-    cdef bint take(self, Charts by, Py_ssize_t b, TransitionScores* to) except -1 nogil
+    cdef bint take(self, Workspace workspace, Py_ssize_t b, TransitionScores* to) except -1 nogil
     cdef void write(self, const int* codes, const TransitionScores& scores, Py_ssize_t b) noexcept nogil

@@ -58,20 +58,20 @@ cdef extern from *:
     Py_ssize_t next_of(Py_ssize_t* taken) nogil
 
 
-cdef class Charts:
+cdef class Workspace:
 
     cdef int make(self, const Factories* const* variants) except -1:
         """Make the charts of the chosen variant."""
-        self.own.make(variants[chosen][0], variants[0][0])
+        self.charts.make(variants[chosen][0], variants[0][0])
 
     cdef double bytes_needed(self) noexcept nogil:
         """Return how many bytes the current sentence takes up."""
         cdef double simpler = 0 if self.simpler is None else self.simpler.bytes_needed()
-        return max(simpler, <double> self.own.bytes_needed())
+        return max(simpler, <double> self.charts.bytes_needed())
 
     cdef void release(self) noexcept nogil:
         """Free memory that is too large to keep."""
-        self.own.release()
+        self.charts.release()
         if self.simpler is not None:
             self.simpler.release()
         self.rounded.release()
@@ -81,15 +81,15 @@ cdef class Charts:
         self.counts.release()
 
 
-cdef enum Heads:  # what the given heads of a sentence allow: all trees, some, one or none; WRONG: they are not heads
-    OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
+cdef enum TreesAllowed:  # by the given heads of a sentence; INVALID: these are not heads
+    ALL_TREES, SOME_TREES, ONE_TREE, NO_TREE, INVALID
 
 
 cdef class Sentences:
 
-    def __init__(self, tensors, heads, single_root, lengths=None, most=INFINITY):
+    def __init__(self, tensors, heads, single_root, lengths=None, max_bytes=INFINITY):
         self.tensors, self.lengths, self.too_large = tensors, lengths, []
-        self.single_root, self.most = arguments.flag(single_root), most
+        self.single_root, self.max_bytes = arguments.flag(single_root), max_bytes
         self.is_1ec = "arc" in tensors
         self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
         if self.is_1ec:
@@ -97,22 +97,22 @@ cdef class Sentences:
         some = tensors["shift" if "shift" in tensors else "arc" if self.is_1ec else "arcs"]
         self.longest = some.shape[some.ndim - 1] - (2 if "shift" in tensors else 1)
         self.single, self.count = lengths is None, 1
-        self.before_one = [0, self.longest]
-        self.before = self.before_one
+        self.one_offset = [0, self.longest]
+        self.offsets = self.one_offset
         if not self.single:
             self.count = len(lengths)
-            self.before_each = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
-            self.before = <const Py_ssize_t*> address(self.before_each)
+            self.batch_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+            self.offsets = <const Py_ssize_t*> address(self.batch_offsets)
             self.order = np.argsort(-lengths, kind="stable")
             self.found = bytearray(self.count)
         if heads is not None:
             self.heads = arguments.nodes(heads, self.longest) if self.single else heads
-            self.given = <const int*> address(self.heads)
+            self.given_heads = <const int*> address(self.heads)
         self.all_padded(self.scores, tensors)
 
     cdef int length(self, Py_ssize_t b) noexcept nogil:
         """Return how many words a sentence has."""
-        return self.before[b + 1] - self.before[b]
+        return self.offsets[b + 1] - self.offsets[b]
 
     cdef shape(self, int columns):
         """Return the shape of an array with this many columns for each sentence."""
@@ -136,32 +136,34 @@ cdef class Sentences:
         for x, name in enumerate(self.names):
             to[x] = self.padded(tensors.get(name))
 
-    cdef int given_heads(self, Charts by, Py_ssize_t b, const int** heads) except -1 nogil:
-        """Point to the heads given for a sentence. Return what they allow, as one of Heads."""
+    cdef int trees_allowed(self, Workspace workspace, Py_ssize_t b, const int** heads) except -1 nogil:
+        """Point to the heads given for a sentence. Return which trees they allow, as one of TreesAllowed."""
         cdef int n = self.length(b), word, open_heads = 0, fixed = 0, roots = 0
-        if self.given is NULL:
-            return OPEN
-        cdef const int* given = self.given + b * (self.longest + 1)
+        if self.given_heads is NULL:
+            return ALL_TREES
+        cdef const int* given = self.given_heads + b * (self.longest + 1)
         heads[0] = given
-        by.nodes.clear()
-        by.nodes.resize(n + 1, 0)  # open heads become 0, which neither makes nor breaks a cycle
+        workspace.nodes.clear()
+        workspace.nodes.resize(n + 1, 0)  # open heads become 0, which neither makes nor breaks a cycle
         for word in range(1, n + 1):
             if not -2 <= given[word] <= n:
-                return WRONG
+                return INVALID
             roots += given[word] == 0
             open_heads += given[word] == -1
             fixed += given[word] >= 0
-            by.nodes[word] = max(given[word], 0)
+            workspace.nodes[word] = max(given[word], 0)
         if given[0] != -1:
-            return WRONG
-        if not_below_root(by.nodes.data(), n, by.reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
+            return INVALID
+        if not_below_root(workspace.nodes.data(), n, workspace.reached_from):
             return NO_TREE
-        return ONE_TREE if fixed == n else OPEN if open_heads == n else SOME_TREES
+        if self.single_root and (roots > 1 or roots + open_heads == 0):
+            return NO_TREE
+        return ONE_TREE if fixed == n else ALL_TREES if open_heads == n else SOME_TREES
 
-    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Workspace workspace, Py_ssize_t b) except -1 nogil:
         """Process a sentence. Return whether it has a result."""
 
-    def work(self, Charts by):
+    def work(self, Workspace workspace):
         """Process sentences until none is left."""
         cdef Py_ssize_t place, b = 0
         try:
@@ -171,12 +173,12 @@ cdef class Sentences:
                     if place >= self.count:
                         break
                     b = self.order[place]
-                    self.found[b] = self.process(by, b)
-                by.release()
+                    self.found[b] = self.process(workspace, b)
+                workspace.release()
         except BaseException as error:
             self.stopped = True
             if isinstance(error, MemoryError):
-                raise MemoryError(f"sentence {b}: {out_of_memory(self.length(b), by.bytes_needed())}") from None
+                raise MemoryError(f"sentence {b}: {out_of_memory(self.length(b), workspace.bytes_needed())}") from None
             raise
 
     def failed(self):
@@ -185,24 +187,24 @@ cdef class Sentences:
 
     cdef bint try_alone(self, kind, int k) except -1:
         """Process the only sentence with this thread's charts. Return whether it has a result."""
-        cdef Charts by = None
+        cdef Workspace workspace = None
         cdef bint found
         try:
-            by = workspaces.take(kind)
-            if by.own.best_tree:
-                by.own.best_tree.get().k = k
+            workspace = workspaces.take(kind)
+            if workspace.charts.best_tree:
+                workspace.charts.best_tree.get().k = k
             with nogil:
-                found = self.process(by, 0)
+                found = self.process(workspace, 0)
         except MemoryError:
-            raise out_of_memory(self.longest, 0 if by is None else by.bytes_needed()) from None
-        by.release()
-        workspaces.give_back(by)
+            raise out_of_memory(self.longest, 0 if workspace is None else workspace.bytes_needed()) from None
+        workspace.release()
+        workspaces.give_back(workspace)
         return found
 
     def alone(self, kind, k=0):
         """Process the only sentence, and return its result. Raises what decoders raise.
 
-        kind: the class of its Charts. k: of MH_k, or 0 for other classes.
+        kind: the class of the workspace. k: of MH_k, or 0 for other classes.
         """
         if not self.try_alone(kind, k):
             raise self.error(kind, k)
@@ -218,15 +220,15 @@ cdef class Sentences:
         def possible():
             zeros = {name: np.zeros_like(tensor) for name, tensor in self.tensors.items()}
             like = TransitionDecoding if "shift" in zeros else Decoding
-            return (<Sentences> like(zeros, heads, self.single_root, most=self.most)).try_alone(kind, k)
+            return (<Sentences> like(zeros, heads, self.single_root, max_bytes=self.max_bytes)).try_alone(kind, k)
 
         return arguments.no_derivation(heads, 4 if self.too_large else k, possible)
 
 
 cdef class Decoding(Sentences):
 
-    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, most=INFINITY):
-        Sentences.__init__(self, tensors, heads, single_root, lengths, most)
+    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, max_bytes=INFINITY):
+        Sentences.__init__(self, tensors, heads, single_root, lengths, max_bytes)
         if cost is not None:
             self.cost = arguments.tensor("cost", cost, (*self.shape(self.longest + 1), self.longest + 1))
             self.padded_cost = self.padded(self.cost)
@@ -240,7 +242,7 @@ cdef class Decoding(Sentences):
         for x, name in enumerate(self.names):
             if name in tensors:
                 self.columns[x] = tensors[name].ndim
-                self.parts[name] = np.empty((self.before[self.count], self.columns[x]), np.intp)
+                self.parts[name] = np.empty((self.offsets[self.count], self.columns[x]), np.intp)
                 self.rows[x] = <Py_ssize_t*> address(self.parts[name])
 
     def result(self):
@@ -250,7 +252,7 @@ cdef class Decoding(Sentences):
             return Derivation(self.total, self.best_heads, parts)
         return Derivations(self.lengths, self.best_heads, self.totals, parts)
 
-    cdef int* heads_of(self, Py_ssize_t b) noexcept nogil:
+    cdef int* cleared_heads(self, Py_ssize_t b) noexcept nogil:
         """Set the heads of a sentence to -1, and return where they are."""
         cdef int* heads = self.to_heads + b * (self.longest + 1)
         cdef int word
@@ -262,26 +264,25 @@ cdef class Decoding(Sentences):
         """Return where the parts of a sentence are to be written."""
         cdef Py_ssize_t* first = self.rows[x]
         if first:
-            first += self.before[b] * self.columns[x]
+            first += self.offsets[b] * self.columns[x]
         return Rows(first, -1 if self.single else b)
 
-    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Workspace workspace, Py_ssize_t b) except -1 nogil:
         cdef const int* given_heads = NULL
-        cdef int n = self.length(b), given = self.given_heads(by, b, &given_heads), x
-        cdef int* heads = self.heads_of(b)
-        cdef BestTree* search = by.own.best_tree.get()
+        cdef int n = self.length(b), trees = self.trees_allowed(workspace, b, &given_heads), x
+        cdef int* heads = self.cleared_heads(b)
+        cdef BestTree* search = workspace.charts.best_tree.get()
         cdef const double* scores[TENSORS]
         cdef const double* cost
         cdef const double* allowed
         cdef const PartRows* parts
-        cdef double total
-        cdef Rows to
-        cdef size_t k
         self.to_totals[b] = 0
-        if given == WRONG or given == NO_TREE or not by.scores.take(self.scores, self.padded_cost, b, n, scores, &cost):
+        if trees == INVALID or trees == NO_TREE:
             return False
-        allowed = by.scores.with_heads(cost, given_heads, n) if given == SOME_TREES else cost
-        if given == ONE_TREE:
+        if not workspace.scores.take(self.scores, self.padded_cost, b, n, scores, &cost):
+            return False
+        allowed = workspace.scores.with_heads(cost, given_heads, n) if trees == SOME_TREES else cost
+        if trees == ONE_TREE:
             memcpy(heads, given_heads, (n + 1) * sizeof(int))
         else:
             self.chart_score = search.find(n, scores, allowed, self.single_root, heads)
@@ -291,19 +292,31 @@ cdef class Decoding(Sentences):
         if not parts:
             return False
         for x in range(TENSORS):
-            to, total = self.rows_of(x, b), 0
-            for k in range(parts[x].size()):
-                write_row(&to, -1, parts[x][k].first, parts[x][k].second)
-                total += scores[x][<size_t> parts[x][k].first * (n + 1) + parts[x][k].second]
-            self.to_totals[b] += total
-            for k in range(parts[x].size(), n if to.next else 0):
-                write_row(&to, -1, -1, -1)
-        total = 0
+            self.to_totals[b] += self.write_parts(parts[x], scores[x], x, b)
         if cost:
-            for x in range(1, n + 1):
-                total += cost[<size_t> heads[x] * (n + 1) + x]
-        self.to_totals[b] += total
+            self.to_totals[b] += cost_of(heads, cost, n)
         return self.to_totals[b] > -INFINITY
+
+    cdef double write_parts(self, const PartRows& parts, const double* scores, int x, Py_ssize_t b) noexcept nogil:
+        """Write the parts that a tree uses of tensor x, and return the sum of their scores."""
+        cdef Rows to = self.rows_of(x, b)
+        cdef size_t n = self.length(b), k
+        cdef double total = 0
+        for k in range(parts.size()):
+            write_row(&to, -1, parts[k].first, parts[k].second)
+            total += scores[parts[k].first * (n + 1) + parts[k].second]
+        for k in range(parts.size(), n if to.next else 0):
+            write_row(&to, -1, -1, -1)
+        return total
+
+
+cdef double cost_of(const int* heads, const double* cost, int n) noexcept nogil:
+    """Return the sum of the costs of a tree's arcs."""
+    cdef double total = 0
+    cdef int word
+    for word in range(1, n + 1):
+        total += cost[<size_t> heads[word] * (n + 1) + word]
+    return total
 
 
 cdef inline void write_row(Rows* rows, int code, int first, int second) noexcept nogil:
@@ -321,9 +334,9 @@ cdef inline void write_row(Rows* rows, int code, int first, int second) noexcept
 
 cdef class TransitionDecoding(Decoding):
 
-    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, most=INFINITY):
-        Decoding.__init__(self, tensors, heads, single_root, cost, lengths, most)
-        self.transitions = np.empty((2 * self.before[self.count] + self.count, 4), np.intp)
+    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, max_bytes=INFINITY):
+        Decoding.__init__(self, tensors, heads, single_root, cost, lengths, max_bytes)
+        self.transitions = np.empty((2 * self.offsets[self.count] + self.count, 4), np.intp)
         self.to_transitions = <Py_ssize_t*> address(self.transitions)
 
     def result(self):
@@ -333,31 +346,33 @@ cdef class TransitionDecoding(Decoding):
         transitions = np.concatenate([sentences[:, None], self.transitions], axis=1)
         return Derivations(self.lengths, self.best_heads, self.totals, self.parts, transitions)
 
-    cdef bint take(self, Charts by, Py_ssize_t b, TransitionScores* to) except -1 nogil:
+    cdef bint take(self, Workspace workspace, Py_ssize_t b, TransitionScores* to) except -1 nogil:
         """Point to the scores of a sentence. Return whether they are valid and some tree has the given heads."""
         cdef const float* tensors[TENSORS]
         cdef const int* heads = NULL
-        cdef int n = self.length(b), given = self.given_heads(by, b, &heads)
+        cdef int n = self.length(b), trees = self.trees_allowed(workspace, b, &heads)
         to[0] = TransitionScores(n, self.single_root)
-        if given == WRONG or given == NO_TREE or not by.rounded.take(self.scores, self.padded_cost, b, n, tensors, &to.cost):
+        if trees == INVALID or trees == NO_TREE:
+            return False
+        if not workspace.rounded.take(self.scores, self.padded_cost, b, n, tensors, &to.cost):
             return False
         to.shift, to.s0b0, to.s1s0, to.arcs = tensors[SHIFT], tensors[S0B0], tensors[S1S0], tensors[ARCS]
-        to.arcs_and_cost = by.rounded.sum(to.arcs, to.cost, n)
-        if given != OPEN:
-            to.arcs_and_cost = by.rounded.with_heads(to.arcs_and_cost, heads, n)
+        to.arcs_and_cost = workspace.rounded.sum(to.arcs, to.cost, n)
+        if trees != ALL_TREES:
+            to.arcs_and_cost = workspace.rounded.with_heads(to.arcs_and_cost, heads, n)
         return True
 
-    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
-        cdef BestDerivation* search = by.own.search.get()
-        if not self.take(by, b, &search.scores):
+    cdef bint process(self, Workspace workspace, Py_ssize_t b) except -1 nogil:
+        cdef BestDerivation* search = workspace.charts.search.get()
+        if not self.take(workspace, b, &search.scores):
             return False
         search.prepare()
-        if search.bytes_needed() > self.most:
+        if search.bytes_needed() > self.max_bytes:
             with gil:
                 self.too_large.append((b, <double> search.bytes_needed()))
-            by.simpler.own.search.get().scores = search.scores
+            workspace.simpler.charts.search.get().scores = search.scores
             search.release()
-            search = by.simpler.own.search.get()
+            search = workspace.simpler.charts.search.get()
             search.prepare()
         search.allocate()
         if not search.fill() or (self.single_root and search.scores.n == 0):
@@ -374,8 +389,8 @@ cdef class TransitionDecoding(Decoding):
         cdef int n = scores.n, step, code, s0 = -1, s1, s2, s3, head, dependent, b0 = 0
         cdef size_t arc
         cdef double total = 0
-        cdef int* below = self.heads_of(b)  # for a node on the stack, the node below it; once it is removed, its head
-        cdef Py_ssize_t* row = self.to_transitions + 4 * (2 * self.before[b] + b)
+        cdef int* below = self.cleared_heads(b)  # for a node on the stack, the node below it; once it is removed, its head
+        cdef Py_ssize_t* row = self.to_transitions + 4 * (2 * self.offsets[b] + b)
         cdef Rows shift = self.rows_of(SHIFT, b), s0b0 = self.rows_of(S0B0, b)
         cdef Rows s1s0 = self.rows_of(S1S0, b), arcs = self.rows_of(ARCS, b)
         for step in range(2 * n + 1):
@@ -419,22 +434,22 @@ cdef class TransitionDecoding(Decoding):
 cdef class Sums(Sentences):
     """Sentences whose derivations are to be summed."""
 
-    cdef int take(self, Charts by, Py_ssize_t b, Scores* to) except -1 nogil:
+    cdef int take(self, Workspace workspace, Py_ssize_t b, Scores* to) except -1 nogil:
         """Point to the scores of a sentence, with -inf for arcs that contradict its heads.
 
-        Return what the heads allow, as one of Heads: WRONG also for invalid scores.
+        Return which trees the heads allow, as one of TreesAllowed: INVALID also for invalid scores.
         """
         cdef const int* heads = NULL
-        cdef int n = self.length(b), given = self.given_heads(by, b, &heads), x
+        cdef int n = self.length(b), trees = self.trees_allowed(workspace, b, &heads), x
         to.n, to.reduces, to.single_root = n, self.scores[S0B0].layers, self.single_root
-        if given == WRONG or not by.scores.take(self.scores, b, n, to.tensors):
-            return WRONG
+        if trees == INVALID or not workspace.scores.take(self.scores, b, n, to.tensors):
+            return INVALID
         for x in range(TENSORS):
-            if given != OPEN and (x == ARC or x == CROSSED_ARC if self.is_1ec else x == ARCS):
-                to.tensors[x] = by.allowed[x].with_heads(to.tensors[x], heads, n)
-        if given == ONE_TREE:
+            if trees != ALL_TREES and (x == ARC or x == CROSSED_ARC if self.is_1ec else x == ARCS):
+                to.tensors[x] = workspace.allowed[x].with_heads(to.tensors[x], heads, n)
+        if trees == ONE_TREE:
             to.heads = heads
-        return given
+        return trees
 
 
 cdef class Summing(Sums):
@@ -473,28 +488,28 @@ cdef class Summing(Sums):
             return Marginals(self.to_log_partition[0], arcs, self.parts)
         return BatchMarginals(self.lengths, self.log_partition, arcs, self.parts)
 
-    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Workspace workspace, Py_ssize_t b) except -1 nogil:
         cdef Scores scores, direction
         cdef Counts counts
-        cdef int n = self.length(b), given = self.take(by, b, &scores), x
-        if given == WRONG or not by.direction.take(self.change, b, n, direction.tensors):
+        cdef int n = self.length(b), trees = self.take(workspace, b, &scores), x
+        if trees == INVALID or not workspace.direction.take(self.change, b, n, direction.tensors):
             return False
-        if given == NO_TREE:
+        if trees == NO_TREE:
             return self.none(b)
         for x in range(TENSORS):
             if self.counts[x].values:
-                counts.tensors[x] = by.counts[x].place(self.counts[x], b, n)
+                counts.tensors[x] = workspace.counts[x].place(self.counts[x], b, n)
         if self.differentiated:
             direction.n, direction.reduces, direction.single_root = n, scores.reduces, self.single_root
-            by.own.sums.differentiate(scores, counts, direction)
+            workspace.charts.sums.differentiate(scores, counts, direction)
         else:
-            by.own.sums.find(scores, counts)
+            workspace.charts.sums.find(scores, counts)
         if counts.log_partition == -INFINITY:
             return self.none(b)
         self.to_log_partition[b] = counts.log_partition
         for x in range(TENSORS):
             if self.counts[x].values:
-                by.counts[x].spread(self.counts[x], b, n)
+                workspace.counts[x].spread(self.counts[x], b, n)
         return True
 
     cdef bint none(self, Py_ssize_t b) noexcept nogil:
@@ -524,12 +539,12 @@ cdef class Sampling(Sums):
     def result(self):
         return self.drawn[0] if self.single else self.drawn
 
-    cdef bint process(self, Charts by, Py_ssize_t b) except -1 nogil:
+    cdef bint process(self, Workspace workspace, Py_ssize_t b) except -1 nogil:
         cdef Scores scores
         cdef size_t columns = self.longest + 1
         cdef Samples to = Samples(self.seeds[b], self.samples, columns, self.to_drawn + b * self.samples * columns, False)
-        cdef int given = self.take(by, b, &scores)
-        if given == WRONG or given == NO_TREE:
+        cdef int trees = self.take(workspace, b, &scores)
+        if trees == INVALID or trees == NO_TREE:
             return False
-        by.own.sums.draw(scores, to)
+        workspace.charts.sums.draw(scores, to)
         return not to.none
