@@ -105,7 +105,7 @@ def decode_local(
     search.run()
     rows = np.empty((2 * n + 1, 5), dtype=np.intp)
     heads = np.empty(n + 1, dtype=np.int32)
-    score = search.execute(rows, heads)
+    score = search.write(rows, heads)
     parts = local_parts(rows, n)
     return Derivation(score, heads, {name: parts[name] for name in given}, rows[:, [0, 2, 3, 4]])
 
@@ -209,15 +209,16 @@ cdef class Search:
     cdef int extend(self, int h) except -1 nogil:
         """Append the continuations of a hypothesis that are legal and not forbidden."""
         cdef Positions here = self.positions(h)
-        cdef Hypothesis one = self.hypotheses[h]
-        cdef double before = one.score
+        cdef Hypothesis continuation = self.hypotheses[h]
+        cdef double score, before = continuation.score
         cdef int code
         self.watch.after(20 * self.transitions)
         make_room(self.continuations, self.transitions)
         for code in range(self.transitions):
-            one.previous, one.code, one.score = h, code, before + self.score(code, here)
-            if one.score > -INFINITY:
-                self.continuations.push_back(one)
+            score = before + self.score(code, here)
+            if score > -INFINITY:
+                continuation.previous, continuation.code, continuation.score = h, code, score
+                self.continuations.push_back(continuation)
 
     cdef Positions positions(self, int h) noexcept nogil:
         cdef Positions here
@@ -273,20 +274,20 @@ cdef class Search:
         for k in range(count):
             room -= self.continuations[k].score == least
             if self.continuations[k].score > least or (self.continuations[k].score == least and room >= 0):
-                self.make(self.continuations[k])
+                self.execute(self.continuations[k])
 
-    cdef int make(self, Hypothesis one) except -1 nogil:
-        """Execute the transition of a continuation."""
+    cdef int execute(self, Hypothesis continuation) except -1 nogil:
+        """Execute the transition of a continuation, which then is a hypothesis of the next beam."""
         self.watch.after(30)
         make_room(self.cells, 3)
         make_room(self.hypotheses, 1)
-        if one.code == SH:
-            self.cells.push_back(Cell(one.b0, one.top))
-            one.top = <int>self.cells.size() - 1
-            one.b0 += 1
+        if continuation.code == SH:
+            self.cells.push_back(Cell(continuation.b0, continuation.top))
+            continuation.top = <int>self.cells.size() - 1
+            continuation.b0 += 1
         else:
-            one.top = self.without(one.top, dependent_of(one.code, 2, 1, 0))
-        self.hypotheses.push_back(one)
+            continuation.top = self.without(continuation.top, dependent_of(continuation.code, 2, 1, 0))
+        self.hypotheses.push_back(continuation)
 
     cdef int without(self, int top, int depth) except -1 nogil:
         """Remove the node at a depth from a stack (0 for s0, 1 for s1, 2 for s2), and return the new top cell."""
@@ -313,7 +314,7 @@ cdef class Search:
             self.path[step] = best
             step -= 1
 
-    cdef double execute(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
+    cdef double write(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
         """Write the best sequence, as rows (code, s2, s1, s0, b0), and its heads; return its score."""
         cdef int end = self.n + 1, step, code, head
         cdef double total = 0
