@@ -243,52 +243,63 @@ def instances(rule):
     Direction 0 is from the first node of an arc to the second, 1 from the second to the first.
     """
     nodes = rule.result[1:]
+    inner = {node for item in rule.antecedents for node in item[1:]} - set(nodes)  # these must have heads
     for states in product(*(STATES[len(item) - 1] for item in rule.antecedents)):
         inside = [arc for item, state in zip(rule.antecedents, states, strict=True) for arc in state_arcs(item[1:], state)]
         for directions in product((0, 1), repeat=len(rule.arcs)):
             arcs = [arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions, strict=True)]
-            missing = {node for item in rule.antecedents for node in item[1:]} - set(nodes)
             state = state_of(nodes, inside + arcs)
-            if state is not None and missing <= {m for _, m in inside + arcs}:
+            if state is not None and inner <= {m for _, m in inside + arcs}:
                 yield states, directions, state
 
 
-def tables(chosen_rules):
-    """Return (states, cases): the states of each item that occur, and the instances of every rule, by state numbers.
+def with_states(items, states):
+    """Return the set of (kind, state) of items in these states."""
+    return {(item[0], state) for item, state in zip(items, states, strict=True)}
 
-    A state occurs if it can be derived and can be used in a complex. cases[i]: rows (number of the state of the first
-    antecedent, of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
+
+def occurring(every_instance):
+    """Return the (kind, state) that can be derived and can be used in a complex.
+
+    every_instance: (rule, its instances) for every rule.
     """
-    everything = [(rule, list(instances(rule))) for rule in chosen_rules]
+    steps = [
+        (with_states(rule.antecedents, states), (rule.result[0], result))
+        for rule, found in every_instance
+        for states, _, result in found
+    ]
+    derived, more = set(), {("gap", state) for state in STATES[2]}
+    while more:
+        derived |= more
+        more = {result for antecedents, result in steps if antecedents <= derived} - derived
+    used, more = set(), {("complex", state) for state in STATES[2]}
+    while more:
+        used |= more
+        more = {item for antecedents, result in steps if result in used and antecedents <= derived for item in antecedents} - used
+    return derived & used
 
-    def with_states(rule, states):
-        return {(item[0], state) for item, state in zip(rule.antecedents, states, strict=True)}
 
-    derived = {("gap", state) for state in STATES[2]}
-    useful = {("complex", state) for state in STATES[2]}
-    while True:
-        size = len(derived), len(useful)
-        for rule, cases in everything:
-            for states, _, result in cases:
-                antecedents = with_states(rule, states)
-                if antecedents <= derived:
-                    derived.add((rule.result[0], result))
-                    if (rule.result[0], result) in useful:
-                        useful |= antecedents
-        if size == (len(derived), len(useful)):
-            break
-    states = {
-        item: [s for s in STATES[3 if len(orders[0]) == 3 else 2] if (item, s) in derived & useful]
-        for item, orders in ITEMS.items()
-        if item in {item for item, _ in derived}
-    }
+def padded(numbers):
+    """Return two numbers: those given, and 0 for those missing."""
+    return (*numbers, 0, 0)[:2]
+
+
+def tables(chosen_rules):
+    """Return (states, cases): the states of each kind of item that occur, and the instances of every rule.
+
+    cases[i]: rows (number of the state of the first antecedent, of the second (0 if there is none), of the result,
+    directions of the first and second arc (0 if none)).
+    """
+    every_instance = [(rule, list(instances(rule))) for rule in chosen_rules]
+    occur = occurring(every_instance)
+    states = {kind: [s for s in STATES[len(orders[0])] if (kind, s) in occur] for kind, orders in ITEMS.items()}
+    states = {kind: found for kind, found in states.items() if found}
     table = []
-    for rule, cases in everything:
+    for rule, found in every_instance:
         rows = []
-        for chosen, directions, result in cases:
-            if (rule.result[0], result) in useful and with_states(rule, chosen) <= derived & useful:
-                numbers = [states[item[0]].index(state) for item, state in zip(rule.antecedents, chosen, strict=True)] + [0]
-                arcs = (*directions, 0, 0)
-                rows.append((numbers[0], numbers[1], states[rule.result[0]].index(result), arcs[0], arcs[1]))
+        for chosen, directions, result in found:
+            if with_states((*rule.antecedents, rule.result), (*chosen, result)) <= occur:
+                numbers = [states[item[0]].index(state) for item, state in zip(rule.antecedents, chosen, strict=True)]
+                rows.append((*padded(numbers), states[rule.result[0]].index(result), *padded(directions)))
         table.append(rows)
     return states, table
