@@ -53,13 +53,13 @@ struct MaxPlus {
 
     struct Tile {  // for a block of x
         float* at;
-        ptrdiff_t derivatives;  // for sums
+        ptrdiff_t to_gradient;  // for sums
         INLINE Lanes operator[](int state) const { return loosely_at(at + state * LANES); }
     };
 
     struct Rows {  // the same, with each state or direction in a separate row
         const float* rows[3];
-        ptrdiff_t derivatives;
+        ptrdiff_t to_gradient;
         INLINE Lanes operator[](int i) const { return loosely_at(rows[i]); }
     };
 

@@ -23,27 +23,29 @@ template <class Tables> struct Complexes : Projective<Tables> {
         int block, x, begin, end, first_lane, end_lane;
 
         bool may_have_two(int node) const { return chart.may_have_two(node); }
-        // An item of a kernel that is stored in a tile: its values, and the derivatives by them
-        template <int kind, class Items> INLINE auto tile(Of<Items> of, int second) const {
-            return chart.template tile<kind>(of, block, second);
+        // An item of a kernel that is stored in a tile: its values, and the derivatives with respect to them
+        template <int kind, class Items> INLINE auto tile(ItemsOf<Items> row, int second) const {
+            return chart.template tile<kind>(row, block, second);
         }
-        template <int kind, class Items> INLINE void keep(Of<Items> of, int second, const Vector (&values)[STATES[kind]]) const {
-            chart.template keep<kind>(of, *this, second, values);
+        template <int kind, class Items>
+        INLINE void keep(ItemsOf<Items> row, int second, const Vector (&values)[STATES[kind]]) const {
+            chart.template keep<kind>(row, *this, second, values);
         }
-        template <int kind, class Items> INLINE void derivatives(Of<Items> of, int second, Vector (&by)[STATES[kind]]) const {
-            chart.template fetch<kind>(of, block, second, by);
+        template <int kind, class Items>
+        INLINE void gradient(ItemsOf<Items> row, int second, Vector (&grad)[STATES[kind]]) const {
+            chart.template fetch_gradient<kind>(row, block, second, grad);
         }
     };
 
     // Regions a b for a block of x on the side of a
     template <class Side> struct Near : Region {
-        const Side& of;
+        const Side& items;
         int a, b;
 
-        INLINE auto pivot_a_b_v(int v) const { return this->chart.pivot(of, v); }
+        INLINE auto pivot_a_b_v(int v) const { return this->chart.pivot(items, v); }
         INLINE auto gap_t_b(int t) const { return this->chart.gap(t, b); }
         INLINE auto gap_a_b() const { return this->chart.gap(a, b); }
-        INLINE Of<Side> of_a() const { return {of, a}; }
+        INLINE ItemsOf<Side> items_of_a() const { return {items, a}; }
     };
 
     // Regions l r for a block of x beyond r
@@ -53,55 +55,57 @@ template <class Tables> struct Complexes : Projective<Tables> {
         INLINE auto pivot_l_r_v(int v) const { return this->chart.pivot(this->chart.left, v); }
         INLINE auto gap_t_r(int t) const { return this->chart.gap(t, r); }
         INLINE auto gap_l_r() const { return this->chart.gap(l, r); }
-        INLINE Of<Layer> of_l() const { return {this->chart.layer(l), l}; }
-        INLINE Of<Right> of_r() const { return {this->chart.right, r}; }
+        INLINE ItemsOf<Layer> items_of_l() const { return {this->chart.layer(l), l}; }
+        INLINE ItemsOf<Right> items_of_r() const { return {this->chart.right, r}; }
     };
 
     // hinge t b v for one t
     struct Hinges {
         typedef typename Base::Value Value;
         Complexes& chart;
-        const Left& of;
+        const Left& items;
         int t, b, v;
 
         INLINE auto gap_v_t() const { return chart.scalar_gap(v, t); }
-        INLINE auto closed_t_b_v() const { return chart.template scalar<CLOSED>(of, t, b, v); }
+        INLINE auto closed_t_b_v() const { return chart.template scalar<CLOSED>(items, t, b, v); }
         INLINE void keep_hinge_t_b_v(const Value (&values)[STATES[HINGE]]) const {
             for (int i = 0; i < STATES[HINGE]; i++) chart.hinges[t * STATES[HINGE] + i] = values[i];
         }
-        INLINE void derivatives_hinge_t_b_v(Value (&by)[STATES[HINGE]]) const { chart.fetch(chart.hinge(t), by); }
+        INLINE void gradient_hinge_t_b_v(Value (&grad)[STATES[HINGE]]) const { chart.fetch_gradient(chart.hinge(t), grad); }
     };
 
     // half_pivot a b v for a block of a beyond v
     struct HalfPivots : Region {
-        const Left& of;
+        const Left& items;
         int b, v;
 
         INLINE auto hinge_t_b_v(int t) const { return this->chart.hinge(t); }
-        INLINE auto neither_t_b_v(int t) const { return this->chart.neither(of, t, b, v); }
-        INLINE Of<Left> of_v() const { return {of, v}; }
+        INLINE auto neither_t_b_v(int t) const { return this->chart.neither(items, t, b, v); }
+        INLINE ItemsOf<Left> items_of_v() const { return {items, v}; }
     };
 
     // pivot a b v for one v
     struct Pivots {
         typedef typename Base::Value Value;
         Complexes& chart;
-        const Left& of;
+        const Left& items;
         int a, b, v;
 
-        INLINE auto half_pivot_a_b_v() const { return chart.template scalar<HALF_PIVOT>(of, a, b, v); }
+        INLINE auto half_pivot_a_b_v() const { return chart.template scalar<HALF_PIVOT>(items, a, b, v); }
         INLINE auto gap_a_v() const { return chart.scalar_gap(a, v); }
         INLINE void keep_pivot_a_b_v(const Value (&values)[STATES[PIVOT]]) const {
-            for (int i = 0; i < STATES[PIVOT]; i++) of.pivot[v * STATES[PIVOT] + i] = values[i];
+            for (int i = 0; i < STATES[PIVOT]; i++) items.pivot[v * STATES[PIVOT] + i] = values[i];
         }
-        INLINE void derivatives_pivot_a_b_v(Value (&by)[STATES[PIVOT]]) const { chart.fetch(chart.pivot(of, v), by); }
+        INLINE void gradient_pivot_a_b_v(Value (&grad)[STATES[PIVOT]]) const {
+            chart.fetch_gradient(chart.pivot(items, v), grad);
+        }
     };
 
     // wing l b a for a block of b beyond a; it is stored in blocks of a
     struct Wings : Region {
         int l, a;
 
-        INLINE Of<Right> of_a() const { return {this->chart.right, a}; }
+        INLINE ItemsOf<Right> items_of_a() const { return {this->chart.right, a}; }
         INLINE auto gap_a_b() const { return this->chart.gap_from(a, this->x); }
         INLINE void keep_wing_l_b_a(const Vector (&values)[STATES[WING]]) const {
             alignas(64) typename Base::Value lanes[STATES[WING]][WIDTH];
@@ -110,20 +114,20 @@ template <class Tables> struct Complexes : Projective<Tables> {
                 for (int state = 0; state < STATES[WING]; state++) cell[state * WIDTH] = lanes[state][i];
             });
         }
-        INLINE void derivatives_wing_l_b_a(Vector (&by)[STATES[WING]]) const {
+        INLINE void gradient_wing_l_b_a(Vector (&grad)[STATES[WING]]) const {
             alignas(64) typename Base::Value lanes[STATES[WING]][WIDTH] = {};
             each_cell([&](int i, typename Base::Value* cell) {
                 for (int state = 0; state < STATES[WING]; state++)
-                    lanes[state][i] = cell[state * WIDTH + this->chart.derivatives];
+                    lanes[state][i] = cell[state * WIDTH + this->chart.to_gradient];
             });
-            for (int state = 0; state < STATES[WING]; state++) by[state] = Base::at(lanes[state]);
+            for (int state = 0; state < STATES[WING]; state++) grad[state] = Base::at(lanes[state]);
         }
 
       private:
         template <class F> INLINE void each_cell(F f) const {
             const Layer& layer = this->chart.layer(l);
             for (int i = this->first_lane; i < this->end_lane; i++)
-                f(i, this->chart.template tile<WING>(Of<Layer>{layer, l}, a / WIDTH, this->x + i).at + a % WIDTH);
+                f(i, this->chart.template tile<WING>(ItemsOf<Layer>{layer, l}, a / WIDTH, this->x + i).at + a % WIDTH);
         }
     };
 
@@ -131,7 +135,7 @@ template <class Tables> struct Complexes : Projective<Tables> {
     struct ComplexesOfSpanned : Region {
         int l, t;
 
-        INLINE Of<Layer> of_l() const { return {this->chart.layer(l), l}; }
+        INLINE ItemsOf<Layer> items_of_l() const { return {this->chart.layer(l), l}; }
         INLINE auto gap_t_x() const { return this->chart.gap_from(t, this->x); }
         INLINE void so_far_complex_l_x(Vector (&values)[STATES[COMPLEX]]) const {
             for (int i = 0; i < STATES[COMPLEX]; i++) values[i] = Base::loosely_at(row(i));
@@ -139,15 +143,15 @@ template <class Tables> struct Complexes : Projective<Tables> {
         INLINE void keep_complex_l_x(const Vector (&values)[STATES[COMPLEX]]) const {
             for (int i = 0; i < STATES[COMPLEX]; i++) Base::put_loosely(row(i), values[i]);
         }
-        INLINE void derivatives_complex_l_x(Vector (&by)[STATES[COMPLEX]]) const {
-            for (int i = 0; i < STATES[COMPLEX]; i++) by[i] = Base::loosely_at(row(i) + this->chart.derivatives);
+        INLINE void gradient_complex_l_x(Vector (&grad)[STATES[COMPLEX]]) const {
+            for (int i = 0; i < STATES[COMPLEX]; i++) grad[i] = Base::loosely_at(row(i) + this->chart.to_gradient);
         }
 
       private:
         typename Base::Value* row(int state) const { return this->chart.complex_row(l, state) + this->x; }
     };
 
-    // complex l r, by state, to which one kernel after the other adds; or the derivatives by it
+    // complex l r, by state, to which one kernel after the other adds; or the derivatives with respect to it
     template <class Number> struct ComplexSoFar {
         typedef Number Value;
         Complexes& chart;
@@ -158,7 +162,7 @@ template <class Tables> struct Complexes : Projective<Tables> {
         INLINE void keep_complex_l_r(const Number (&values)[STATES[COMPLEX]]) const {
             std::copy_n(values, STATES[COMPLEX], complex);
         }
-        INLINE void derivatives_complex_l_r(Number (&by)[STATES[COMPLEX]]) const { so_far_complex_l_r(by); }
+        INLINE void gradient_complex_l_r(Number (&grad)[STATES[COMPLEX]]) const { so_far_complex_l_r(grad); }
     };
 
     // ... for all v
@@ -170,10 +174,10 @@ template <class Tables> struct Complexes : Projective<Tables> {
     struct ComplexesOfWings : ComplexSoFar<Vector> {
         int block;
 
-        INLINE Of<Layer> of_l() const { return {this->chart.layer(this->l), this->l}; }
-        INLINE Of<Left> of_b(int b) const { return {this->chart.left, b}; }
-        template <int kind, class Items> INLINE auto tile(Of<Items> of, int second) const {
-            return this->chart.template tile<kind>(of, block, second);
+        INLINE ItemsOf<Layer> items_of_l() const { return {this->chart.layer(this->l), this->l}; }
+        INLINE ItemsOf<Left> items_of_b(int b) const { return {this->chart.left, b}; }
+        template <int kind, class Items> INLINE auto tile(ItemsOf<Items> row, int second) const {
+            return this->chart.template tile<kind>(row, block, second);
         }
     };
 
@@ -196,20 +200,20 @@ template <class Tables> struct Complexes : Projective<Tables> {
             f(ComplexesOfWings{{*this, complex, l, r, maximum(l + 2, block * WIDTH + 1), r}, block});
     }
 
-    void fill_pivots(const Left& of, int a, int b) {
-        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++) Kernels::pivots(Pivots{*this, of, a, b, v});
+    void fill_pivots(const Left& items, int a, int b) {
+        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++) Kernels::pivots(Pivots{*this, items, a, b, v});
     }
-    void fill_hinges(const Left& of, int b, int v) {
-        for (int t = minimum(b, v) + 1; t < maximum(b, v); t++) Kernels::hinges(Hinges{*this, of, t, b, v});
+    void fill_hinges(const Left& items, int b, int v) {
+        for (int t = minimum(b, v) + 1; t < maximum(b, v); t++) Kernels::hinges(Hinges{*this, items, t, b, v});
     }
     // Call f(kernel's argument) for half_pivot a b v and every block of a beyond v.
-    template <class F> void each_half_pivot(const Left& of, int b, int v, F f) {
-        const auto at_region = [&](const Region& at) { f(HalfPivots{at, of, b, v}); };
+    template <class F> void each_half_pivot(const Left& items, int b, int v, F f) {
+        const auto at_region = [&](const Region& at) { f(HalfPivots{at, items, b, v}); };
         b < v ? each_right(b, v, at_region) : each_left(v, b, at_region);
     }
-    void fill_half_pivots(const Left& of, int b, int v) {
-        fill_hinges(of, b, v);
-        each_half_pivot(of, b, v, [](const HalfPivots& at) { Kernels::half_pivots(at); });
+    void fill_half_pivots(const Left& items, int b, int v) {
+        fill_hinges(items, b, v);
+        each_half_pivot(items, b, v, [](const HalfPivots& at) { Kernels::half_pivots(at); });
     }
     // Fill the regions l r for x from `first` to `last` - 1. The pivots l r v must be filled.
     void fill_far(int l, int r, int first, int last) {
@@ -227,15 +231,15 @@ template <class Tables> struct Complexes : Projective<Tables> {
     // Fill complex l r. fill_complexes_of_spanned has already filled complexes that end in a gap.
     void fill_complexes(int l, int r) {
         Value total[STATES[COMPLEX]];
-        Vector by_wings[STATES[COMPLEX]];
+        Vector from_wings[STATES[COMPLEX]];
         for (int state = 0; state < STATES[COMPLEX]; state++) {
             total[state] = this->complex_row(l, state)[r];
-            by_wings[state] = Base::spread(Base::nothing());
+            from_wings[state] = Base::spread(Base::nothing());
         }
         Kernels::complexes_of_pivots(ComplexesOfPivots{{*this, total, l, r, l + 1, r}});
-        each_wing(l, r, by_wings, [](const ComplexesOfWings& at) { Kernels::complexes_of_wings(at); });
+        each_wing(l, r, from_wings, [](const ComplexesOfWings& at) { Kernels::complexes_of_wings(at); });
         for (int state = 0; state < STATES[COMPLEX]; state++)
-            total[state] = Base::either(total[state], Base::any(by_wings[state]));
+            total[state] = Base::either(total[state], Base::any(from_wings[state]));
         apart(l, r) = apart(r, l) = total[APART];
         above(l, r) = total[FIRST_ABOVE];
         above(r, l) = total[SECOND_ABOVE];

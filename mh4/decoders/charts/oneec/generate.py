@@ -8,18 +8,18 @@ For the rule
 
     open a b x <- closed a t x, gap t b
 
-the kernel calls at.tile<CLOSED>(at.of_a(), t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and indexes the
-results by state. Items with a value for each lane come from `tile`, since all items of a are stored alike. Arcs come
-from the Links of at.chart.
+the kernel calls at.tile<CLOSED>(at.items_of_a(), t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and
+indexes the results by state. Items with a value for each lane come from `tile`, since all items of a are stored alike.
+Arcs come from the Links of at.chart.
 
-The reverse of a kernel, `..._outside`, works in the opposite order. It gets the derivatives by the kernel's items from
-at.derivatives<OPEN>(at.of_a(), at.b, ...), and adds to the derivatives by everything that these items are made of. For
-this, what at.tile returns has a function `add`.
+The reverse of a kernel, `..._outside`, works in the opposite order. It gets the derivatives with respect to the
+kernel's items from at.gradient<OPEN>(at.items_of_a(), at.b, ...), and adds to the derivatives with respect to
+everything that these items are made of. For this, what at.tile returns has a function `add`.
 """
 
 import os
 import textwrap
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from functools import reduce
 from pathlib import Path
 
@@ -31,11 +31,11 @@ from mh4.decoders.charts.oneec import rules
 # nothing.
 Target = namedtuple("Target", "item nodes fixed over")
 
-# What a chart computes: its rules, and C++ text that chooses one of several values (or adds them), combines values, and
-# updates an item.
-Algebra = namedtuple("Algebra", "rules choose combine update")
-MAXIMA = Algebra(rules.RULES, "maximum(%s, %s)", " + ", "update_maximum(%s, %s);")
-SUMS = Algebra(rules.SUM_RULES, "(%s + %s)", " * ", "%s += %s;")
+# What a chart computes: its rules, and C++ text that declares an item with the values of nothing, chooses one of several
+# values (or adds them), combines values, and updates an item.
+Algebra = namedtuple("Algebra", "rules start choose combine update")
+MAXIMA = Algebra(rules.RULES, "Value %(name)s[%(size)s];\nclear(%(name)s);", "maximum(%s, %s)", " + ", "update_maximum(%s, %s);")
+SUMS = Algebra(rules.SUM_RULES, "Value %(name)s[%(size)s] = {};", "(%s + %s)", " * ", "%s += %s;")
 
 # lanes: the node whose values are in vectors. keep: the items that are passed to at.keep_...
 Kernel = namedtuple("Kernel", "name lanes targets keep algebra")
@@ -91,10 +91,13 @@ SUM_KERNELS = [
 ]
 
 
-# A rule that a kernel applies. here: the rule in the kernel's names. values: for each antecedent, then for each arc,
-# (name, call that fetches the values from `at`, number of values). loop: the node that takes all values in between, or
-# None.
-Step = namedtuple("Step", "rule number target here values loop has_two")
+# A rule that a kernel applies. number: of the rule in the algebra's list. renamed: the rule in the kernel's names.
+# inputs: an Input for each antecedent, then for each arc. loop: the node that takes all values in between, or None.
+Step = namedtuple("Step", "rule number target renamed inputs loop has_two")
+
+# The values of an item or arc that a kernel reads: the name of the C++ variable, the call that fetches them from `at`,
+# and how many there are.
+Input = namedtuple("Input", "name call size")
 
 
 def further_nodes(rule):
@@ -107,29 +110,35 @@ def steps_of(kernel):
     steps = []
     for target in kernel.targets:
         for number, rule in enumerate(kernel.algebra.rules):
-            if rule.result[0] != target.item or (target.over is not None and further_nodes(rule) != target.over):
+            further = further_nodes(rule)
+            if rule.result[0] != target.item or target.over not in (None, further):
                 continue
             names = {**dict(zip(rule.result[1:], target.nodes, strict=True)), **target.fixed}
-            loops = sorted(further_nodes(rule) - set(target.fixed))
+            loops = sorted(further - set(target.fixed))
             if len(loops) > 1 or any(node in names.values() for node in loops):
                 raise ValueError("%s: %s has to fix nodes" % (kernel.name, rules.rule_text(rule)))
             names.update({node: node for node in loops})
             antecedents = tuple((item[0], *(names[node] for node in item[1:])) for item in rule.antecedents)
             arcs = tuple(tuple(names[node] for node in arc) for arc in rule.arcs)
-            here = rule._replace(result=(target.item, *target.nodes), antecedents=antecedents, arcs=arcs)
+            renamed = rule._replace(result=(target.item, *target.nodes), antecedents=antecedents, arcs=arcs)
             loop = loops[0] if loops else None
-            values = [("_".join(item), call(kernel, "", item, loop), "STATES[%s]" % item[0].upper()) for item in antecedents]
-            values += [arc_values(kernel, arc, longest, loop) for arc, longest in zip(arcs, rule.longest, strict=True)]
-            steps.append(Step(rule, number, target, here, values, loop, names.get(rule.has_two)))
+            inputs = [Input("_".join(item), call(kernel, "", item, loop), states_of(item[0])) for item in antecedents]
+            inputs += [arc_input(kernel, arc, longest, loop) for arc, longest in zip(arcs, rule.longest, strict=True)]
+            steps.append(Step(rule, number, target, renamed, inputs, loop, names.get(rule.has_two)))
     return steps
 
 
-def arc_values(kernel, arc, longest, loop):
-    """Return the entry of an arc in Step.values."""
+def states_of(kind):
+    """Return the number of states of an item as C++ text."""
+    return "STATES[%s]" % kind.upper()
+
+
+def arc_input(kernel, arc, longest, loop):
+    """Return the Input for an arc."""
     links, lanes = "longest" if longest else "crossed", kernel.lanes
     view = "from_lanes" if arc[0] == lanes else "to_lanes" if arc[1] == lanes else "between"
     nodes = ["at.x" if node == lanes else node if node == loop else "at." + node for node in arc]
-    return "_".join((links, *arc)), "at.chart.%s.%s(%s)" % (links, view, ", ".join(nodes)), 2
+    return Input("_".join((links, *arc)), "at.chart.%s.%s(%s)" % (links, view, ", ".join(nodes)), 2)
 
 
 def check(kernels):
@@ -143,27 +152,27 @@ def check(kernels):
 # --------------------------------------------------------------------------------------------------------------- kernels
 
 
-def products(cases):
-    """Return the instances of one result and one choice of directions as few (states on the left, states on the right).
+def products(pairs):
+    """Return pairs of states as few products: (states on the left, states on the right) for all pairs of one of each.
 
-    Each pair stands for the maximum of the left values plus the maximum of the right values. Rounding preserves the
-    order of sums. So the maximum over instances is the same to the bit, whether it is taken before or after adding
-    common terms. For sums, a pair stands for a product of two sums; then the results are the same except for rounding.
+    Each product stands for the maximum of the left values plus the maximum of the right values. Rounding preserves the
+    order of sums. So the maximum over all pairs is the same to the bit, whether it is taken before or after adding
+    common terms. For sums, it stands for a product of two sums; then the results are the same except for rounding.
     """
 
-    def merge(pairs):
-        rights = {}
-        for left, right in pairs:
-            rights.setdefault(left, []).append(right)
-        lefts = {}
-        for left, of_left in rights.items():
-            lefts.setdefault(tuple(of_left), []).append(left)
-        return [(tuple(left), right) for right, left in lefts.items()]
+    def factored(pairs):
+        """Join all pairs of a first state, then all first states that have the same second states."""
+        seconds = {}
+        for first, second in pairs:
+            seconds.setdefault(first, []).append(second)
+        firsts = {}
+        for first, found in seconds.items():
+            firsts.setdefault(tuple(found), []).append(first)
+        return [(tuple(found), second) for second, found in firsts.items()]
 
-    pairs = [(left, right) for left, right, *_ in cases]
-    one = merge(pairs)
-    other = [(left, right) for right, left in merge([pair[::-1] for pair in pairs])]
-    return min(one, other, key=lambda found: (len(found), sum(len(a) + len(b) for a, b in found)))
+    from_left = factored(pairs)
+    from_right = [(left, right) for right, left in factored([(right, left) for left, right in pairs])]
+    return min(from_left, from_right, key=lambda found: (len(found), sum(len(left) + len(right) for left, right in found)))
 
 
 def place(kernel, item, loop=None):
@@ -174,11 +183,14 @@ def place(kernel, item, loop=None):
     owner, lanes = (last, first) if item[0] in ("arm", "half_pivot") else (first, last)
     if lanes != kernel.lanes:
         return None
-    return "at.of_%s(%s), %s" % (owner, loop if loop == owner else "", second if loop == second else "at." + second)
+    return "at.items_of_%s(%s), %s" % (owner, loop if loop == owner else "", second if loop == second else "at." + second)
 
 
 def call(kernel, what, item, loop=None, values=None):
-    """Return a call of a function of `at` for an item."""
+    """Return a call of a function of `at` for an item.
+
+    what: "" to get the item's values, "keep" to store `values`, "gradient" to get its derivatives in `values`.
+    """
     arguments = [] if values is None else [values]
     if placed := place(kernel, item, loop):
         return "at.template %s<%s>(%s)" % (what or "tile", item[0].upper(), ", ".join([placed, *arguments]))
@@ -196,10 +208,12 @@ def terms(step, cases):
 
     result: the number of the item's state. factors: (name, states) of the antecedents and arcs.
     """
-    names, count = [name for name, _, _ in step.values], len(step.rule.antecedents)
-    for result, directions in sorted({(case[2], case[3 : 3 + len(step.rule.arcs)]) for case in cases}):
-        alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.rule.arcs)] == directions]
-        for sides in products(alike):
+    names, count = [value.name for value in step.inputs], len(step.rule.antecedents)
+    pairs = defaultdict(list)  # of states on the left and right, by result and directions
+    for left, right, result, *directions in cases:
+        pairs[result, tuple(directions[: len(step.rule.arcs)])].append((left, right))
+    for result, directions in sorted(pairs):
+        for sides in products(pairs[result, directions]):
             yield result, list(zip(names, [*sides[:count], *((direction,) for direction in directions)], strict=True))
 
 
@@ -221,9 +235,9 @@ def indent(lines):
 
 
 def fetched(kernel, steps):
-    """Return (name, call, size) of all values that the steps of a block fetch: all except the kernel's own items."""
+    """Return the Inputs of the steps of a block, except the kernel's own items."""
     own = {item_name(target) for target in kernel.targets}
-    return list({value[0]: value for step in steps for value in step.values if value[0] not in own}.values())
+    return list({value.name: value for step in steps for value in step.inputs if value.name not in own}.values())
 
 
 def block(kernel, steps, lines):
@@ -241,7 +255,7 @@ def block(kernel, steps, lines):
 
 
 def inside_block(kernel, steps, table):
-    lines = ["const auto %s = %s;" % value[:2] for value in fetched(kernel, steps)]
+    lines = ["const auto %s = %s;" % (value.name, value.call) for value in fetched(kernel, steps)]
     for step in steps:
         lines += ["// " + step_text(step), *updates(kernel, step, table[step.number])]
     return block(kernel, steps, lines)
@@ -249,7 +263,7 @@ def inside_block(kernel, steps, table):
 
 def step_text(step):
     """Return the rule in the kernel's names and, if these differ, in its own names."""
-    text = [rules.rule_text(rule) for rule in dict.fromkeys((step.here, step.rule))]
+    text = [rules.rule_text(rule) for rule in dict.fromkeys((step.renamed, step.rule))]
     return text[0] if len(text) == 1 else "%s   (%s)" % tuple(text)
 
 
@@ -271,11 +285,8 @@ def kernel_text(kernel, table):
     lines = []
     for target in kernel.targets:
         name = item_name(target)
-        declared = "Value %s[STATES[%s]]" % (name, target.item.upper())
-        if target.over:
-            lines += [declared + ";", "at.so_far_%s(%s);" % (name, name)]
-        else:
-            lines += [declared + ";", "clear(%s);" % name] if kernel.algebra is MAXIMA else [declared + " = {};"]
+        start = "Value %(name)s[%(size)s];\nat.so_far_%(name)s(%(name)s);" if target.over else kernel.algebra.start
+        lines += (start % {"name": name, "size": states_of(target.item)}).split("\n")
     for steps in blocks(kernel):
         lines += inside_block(kernel, steps, table)
     for target in kernel.targets:
@@ -287,33 +298,33 @@ def kernel_text(kernel, table):
 # --------------------------------------------------------------------------------------------------------------- reverse
 
 
-def derivative(name):
-    return "by_" + name
+def gradient(name):
+    return "grad_" + name
 
 
 def shares(out, factors):
-    """Return the lines that add to the derivatives by the factors of a product.
+    """Return the lines that add to the derivatives with respect to the factors of a product.
 
-    out: the derivative by the product. factors: (name, states), each the sum of its values of these states.
+    out: the derivative with respect to the product. factors: (name, states), each the sum of its values of these states.
     """
     lines = []
     for name, states in factors:
         others = [chosen(SUMS, *other) for other in factors if other[0] != name]
         for state in states:
-            lines.append("%s[%d] += %s;" % (derivative(name), state, " * ".join([out, *others])))
+            lines.append("%s[%d] += %s;" % (gradient(name), state, " * ".join([out, *others])))
     return lines
 
 
 def outside_block(kernel, steps, table):
     """Return the reverse of `inside_block`."""
-    lines, values = [], fetched(kernel, steps)
-    for name, call, size in values:
-        lines += ["const auto %s = %s;" % (name, call), "Value %s[%s] = {};" % (derivative(name), size)]
+    lines, inputs = [], fetched(kernel, steps)
+    for name, source, size in inputs:
+        lines += ["const auto %s = %s;" % (name, source), "Value %s[%s] = {};" % (gradient(name), size)]
     for step in reversed(steps):
         lines.append("// " + step_text(step))
         for result, factors in terms(step, table[step.number]):
-            lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
-    lines += ["%s.add(%s);" % (name, derivative(name)) for name, _, _ in values]
+            lines += shares("%s[%d]" % (gradient(item_name(step.target)), result), factors)
+    lines += ["%s.add(%s);" % (name, gradient(name)) for name, _, _ in inputs]
     return block(kernel, steps, lines)
 
 
@@ -321,10 +332,11 @@ def outside_text(kernel, table):
     """Return the reverse of the kernel as a function."""
     steps, own, lines = steps_of(kernel), {item_name(target): target for target in kernel.targets}, []
     for name, target in own.items():
-        lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
+        lines.append("Value %s[%s] = {};" % (gradient(name), states_of(target.item)))
         if target.item in kernel.keep or target.over:
-            lines.append(call(kernel, "derivatives", (target.item, *target.nodes), values=derivative(name)) + ";")
-    used = {"_".join(item) for step in steps if len(step.values) > 1 for item in step.here.antecedents}
+            lines.append(call(kernel, "gradient", (target.item, *target.nodes), values=gradient(name)) + ";")
+    # A derivative with respect to a factor of a product needs the other factors.
+    used = {"_".join(item) for step in steps if len(step.inputs) > 1 for item in step.renamed.antecedents}
     for name, target in own.items():
         if name in used:
             if target.item not in kernel.keep:

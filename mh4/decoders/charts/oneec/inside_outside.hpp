@@ -1,8 +1,8 @@
 // Marginals of 1EC: the sum over all trees (inside), and its derivatives (outside), in O(n^4) time and O(n^3) memory.
 //
 // The inside pass fills a chart by the kernels for SUM_RULES in rules.py, which derive each tree once (complexes.hpp).
-// The outside pass goes through the items in the opposite order. For each item, it adds to the derivatives by
-// everything that the item was made of.
+// The outside pass goes through the items in the opposite order. For each item, it adds to the derivatives
+// with respect to everything that the item was made of.
 #pragma once
 #include "complexes.hpp"
 #include "sum_projective.hpp"
@@ -18,8 +18,9 @@ template <class N> struct Reverse : Projective<N> {
     using typename Base::HalfPivots, typename Base::Hinges, typename Base::Kernels, typename Base::Left, typename Base::Pivots;
     using typename Base::Region, typename Base::Right, typename Base::Value, typename Base::Vector, typename Base::Wings;
     template <class Side> using Near = typename Base::template Near<Side>;
-    using Base::n, Base::side, Base::derivatives, Base::of_l, Base::left, Base::right, Base::watch, Base::above, Base::apart;
-    using Base::by, Base::each_left, Base::each_right, Base::fill_pivots, Base::WIDTH;
+    using Base::n, Base::side, Base::to_gradient, Base::layer_of_l, Base::left, Base::right, Base::watch, Base::above,
+        Base::apart;
+    using Base::grad, Base::each_left, Base::each_right, Base::fill_pivots, Base::WIDTH;
 
     // Fill the chart. Throws signals::Raised, as `outside` does.
     void inside() {
@@ -27,7 +28,7 @@ template <class N> struct Reverse : Projective<N> {
             for (int r = l + 1; r < side; r++) this->fill(l, r);
     }
 
-    // The reverse of `inside`. The derivative by the goal must be set.
+    // The reverse of `inside`. The derivative with respect to the goal must be set.
     void outside() {
         for (int l = 0; l < n; l++) {
             restore_layer(l);
@@ -40,30 +41,30 @@ template <class N> struct Reverse : Projective<N> {
         std::fill(lanes + l * states * WIDTH, lanes + r * states * WIDTH, Value());
     }
 
-    void reverse_pivots(const Left& of, int a, int b) {
-        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++) Kernels::pivots_outside(Pivots{*this, of, a, b, v});
+    void reverse_pivots(const Left& items, int a, int b) {
+        for (int v = minimum(a, b) + 1; v < maximum(a, b); v++) Kernels::pivots_outside(Pivots{*this, items, a, b, v});
     }
 
-    void reverse_half_pivots(const Left& of, int b, int v) {
+    void reverse_half_pivots(const Left& items, int b, int v) {
         const int l = minimum(b, v), r = maximum(b, v);
         clear(this->hinge_lanes, STATES[HINGE], l, r);
         clear(this->neither_lanes, STATES[NEITHER], l, r);
-        this->fill_hinges(of, b, v);
-        this->each_half_pivot(of, b, v, [](const HalfPivots& at) { Kernels::half_pivots_outside(at); });
+        this->fill_hinges(items, b, v);
+        this->each_half_pivot(items, b, v, [](const HalfPivots& at) { Kernels::half_pivots_outside(at); });
         for (int t = l + 1; t < r; t++) {
-            Kernels::hinges_outside(Hinges{*this, of, t, b, v});
+            Kernels::hinges_outside(Hinges{*this, items, t, b, v});
             Value sums[STATES[NEITHER]];
             for (int i = 0; i < STATES[NEITHER]; i++)
                 sums[i] = N::sum(N::at(this->neither_lanes + (t * STATES[NEITHER] + i) * WIDTH));
-            this->template scalar<NEITHER>(of, t, b, v).add(sums);
+            this->template scalar<NEITHER>(items, t, b, v).add(sums);
         }
     }
 
     void outside(int l, int r) {
         watch.pass((size_t)80 * (r - l) * n);
-        for (const Left* of : std::initializer_list<const Left*>{&left, &right}) {
-            clear(of->pivot_lanes, STATES[PIVOT], l, r);
-            std::fill(of->pivot + derivatives + l * STATES[PIVOT], of->pivot + derivatives + r * STATES[PIVOT], Value());
+        for (const Left* items : std::initializer_list<const Left*>{&left, &right}) {
+            clear(items->pivot_lanes, STATES[PIVOT], l, r);
+            std::fill(items->pivot + to_gradient + l * STATES[PIVOT], items->pivot + to_gradient + r * STATES[PIVOT], Value());
         }
         fill_pivots(left, l, r);
         if (r < n) {
@@ -86,7 +87,8 @@ template <class N> struct Reverse : Projective<N> {
 
     // Compute the layer of l again: the layers of smaller l have overwritten it.
     void restore_layer(int l) {
-        for (ptrdiff_t offset : {(ptrdiff_t)0, derivatives}) marginals::clear(of_l.begin + offset, of_l.end + offset, watch);
+        for (ptrdiff_t offset : {(ptrdiff_t)0, to_gradient})
+            marginals::clear(layer_of_l.begin + offset, layer_of_l.end + offset, watch);
         for (int r = l + 1; r < n; r++) {
             watch.pass((size_t)20 * (r - l) * n);
             fill_pivots(left, l, r);
@@ -96,17 +98,17 @@ template <class N> struct Reverse : Projective<N> {
     }
 
     void outside_complexes(int l, int r) {
-        Value by_state[STATES[COMPLEX]];
-        by_state[APART] = by(&apart(l, r)) + by(&apart(r, l));
-        by_state[FIRST_ABOVE] = by(&above(l, r));
-        by_state[SECOND_ABOVE] = by(&above(r, l));
-        Vector by_lanes[STATES[COMPLEX]];
+        Value grads[STATES[COMPLEX]];
+        grads[APART] = grad(&apart(l, r)) + grad(&apart(r, l));
+        grads[FIRST_ABOVE] = grad(&above(l, r));
+        grads[SECOND_ABOVE] = grad(&above(r, l));
+        Vector grad_vectors[STATES[COMPLEX]];
         for (int state = 0; state < STATES[COMPLEX]; state++) {
-            by(this->complex_row(l, state) + r) = by_state[state];
-            by_lanes[state] = Base::spread(by_state[state]);
+            grad(this->complex_row(l, state) + r) = grads[state];
+            grad_vectors[state] = Base::spread(grads[state]);
         }
-        this->each_wing(l, r, by_lanes, [](const ComplexesOfWings& at) { Kernels::complexes_of_wings_outside(at); });
-        Kernels::complexes_of_pivots_outside(ComplexesOfPivots{{*this, by_state, l, r, l + 1, r}});
+        this->each_wing(l, r, grad_vectors, [](const ComplexesOfWings& at) { Kernels::complexes_of_wings_outside(at); });
+        Kernels::complexes_of_pivots_outside(ComplexesOfPivots{{*this, grads, l, r, l + 1, r}});
     }
 };
 
@@ -139,7 +141,7 @@ template <class N> class Marginals : Reverse<N> {
         if (!counts.tensors[ARC]) return true;
         for (int part : {ARC, CROSSED_ARC}) std::fill_n(counts.tensors[part], (size_t)side * side, 0.0);
         for (int part : {GRANDPARENT, SIBLING}) std::fill_n(counts.tensors[part], (size_t)(side + 1) * side, 0.0);
-        this->at_c(0, n)[this->none + this->derivatives] = N::inverse(z);
+        this->at_c(0, n)[this->none + this->to_gradient] = N::inverse(z);
         this->expected_arc = counts.tensors[ARC];
         this->expected_sibling = counts.tensors[SIBLING];
         this->expected_grandparent = counts.tensors[GRANDPARENT];

@@ -25,8 +25,8 @@ template <class Value, int WIDTH, int kind> struct Tiles {
 // The tiles of several kinds.
 template <class Value, int WIDTH, int... kinds> struct Group : Tiles<Value, WIDTH, kinds>... {};
 
-// The items of one first node.
-template <class Items> struct Of {
+// The items whose first node is `node`.
+template <class Items> struct ItemsOf {
     const Items& items;
     int node;
 };
@@ -49,19 +49,19 @@ template <class Views> struct Layout : Views {
     Value *crossed_half, *crossed_pair;    // [h, end], see Projective
     Value* hinges;                         // hinge t b v of the current b and v: [t] by state
     Value* coefs;                          // scratch
-    ptrdiff_t derivatives = 0;             // from a value to the derivative by it, in sums
+    ptrdiff_t to_gradient = 0;             // in sums: from a value to the derivative with respect to it
 
     // Crossed arcs of node v with all x
     struct LinkRows {
         Value *to, *from;  // [v, x]: x->v and v->x
         int width;
-        ptrdiff_t derivatives;
+        ptrdiff_t to_gradient;
 
         INLINE Rows from_lanes(int x, int v) const {  // arcs x-v, for the block that begins at x
-            return Rows{{to + v * width + x, from + v * width + x}, derivatives};
+            return Rows{{to + v * width + x, from + v * width + x}, to_gradient};
         }
         INLINE Rows to_lanes(int v, int x) const {  // arcs v-x
-            return Rows{{from + v * width + x, to + v * width + x}, derivatives};
+            return Rows{{from + v * width + x, to + v * width + x}, to_gradient};
         }
     };
 
@@ -80,15 +80,15 @@ template <class Views> struct Layout : Views {
     }
 
     INLINE Rows gap_from(int a, int x) const {  // gap a x, for the block that begins at x
-        return Rows{{gap_rows[0] + a * width + x, gap_rows[1] + a * width + x, gap_rows[2] + a * width + x}, derivatives};
+        return Rows{{gap_rows[0] + a * width + x, gap_rows[1] + a * width + x, gap_rows[2] + a * width + x}, to_gradient};
     }
-    template <int kind, class Items> INLINE Tile tile(Of<Items> of, int block, int second) const {
-        return Tile{static_cast<const Tiles<Value, WIDTH, kind>&>(of.items).tile(of.node, block, second), derivatives};
+    template <int kind, class Items> INLINE Tile tile(ItemsOf<Items> row, int block, int second) const {
+        return Tile{static_cast<const Tiles<Value, WIDTH, kind>&>(row.items).tile(row.node, block, second), to_gradient};
     }
     // Where an item a b v of one side is, for one v and the first state. Each other state follows WIDTH numbers later.
-    template <int kind, class Items> INLINE Value* cell(const Items& of, int a, int b, int v) const {
-        constexpr bool by_v = kind == ARM || kind == HALF_PIVOT;  // these are in blocks of a
-        return static_cast<const Tiles<Value, WIDTH, kind>&>(of).cell(by_v ? v : a, b, by_v ? a : v);
+    template <int kind, class Items> INLINE Value* cell(const Items& items, int a, int b, int v) const {
+        constexpr bool blocks_of_a = kind == ARM || kind == HALF_PIVOT;  // other items are in blocks of v
+        return static_cast<const Tiles<Value, WIDTH, kind>&>(items).cell(blocks_of_a ? v : a, b, blocks_of_a ? a : v);
     }
 
     size_t bytes_needed() const { return memory.bytes(); }
@@ -151,23 +151,24 @@ template <class Views> struct Layout : Views {
     }
     LinkRows take_links() {
         const size_t square = (size_t)side * width;
-        return {take_rows(square), take_rows(square), width, derivatives};
+        return {take_rows(square), take_rows(square), width, to_gradient};
     }
-    template <int... kinds> void take_left(oneec::Group<Value, WIDTH, kinds...>& of) {
-        take_tiles(of, lefts, places_left, blocks, 0);
+    template <int... kinds> void take_left(oneec::Group<Value, WIDTH, kinds...>& items) {
+        take_tiles(items, lefts, places_left, blocks, 0);
     }
-    template <int... kinds> void take_right(oneec::Group<Value, WIDTH, kinds...>& of) {
-        take_tiles(of, rights, places_right, blocks, shift);
+    template <int... kinds> void take_right(oneec::Group<Value, WIDTH, kinds...>& items) {
+        take_tiles(items, rights, places_right, blocks, shift);
     }
-    template <int... kinds> void take_layer(oneec::Group<Value, WIDTH, kinds...>& of, int shift) {
-        take_tiles(of, (size_t)side * blocks, places_layer, 0, shift);
+    template <int... kinds> void take_layer(oneec::Group<Value, WIDTH, kinds...>& items, int shift) {
+        take_tiles(items, (size_t)side * blocks, places_layer, 0, shift);
     }
 
   private:
     template <int... kinds>
-    void take_tiles(oneec::Group<Value, WIDTH, kinds...>& of, size_t count, const std::vector<ptrdiff_t>& places, int step,
+    void take_tiles(oneec::Group<Value, WIDTH, kinds...>& items, size_t count, const std::vector<ptrdiff_t>& places, int step,
                     int shift) {
-        ((static_cast<Tiles<Value, WIDTH, kinds>&>(of) = {take(count * STATES[kinds] * WIDTH), places.data(), step, shift}), ...);
+        ((static_cast<Tiles<Value, WIDTH, kinds>&>(items) = {take(count * STATES[kinds] * WIDTH), places.data(), step, shift}),
+         ...);
     }
 };
 

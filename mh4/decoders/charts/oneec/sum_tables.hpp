@@ -1,8 +1,8 @@
 // The memory of the chart for sums over 1EC trees, and the views of it that the kernels in recurrences.hpp use.
 //
 // Unlike in the decoder's tables, the places of x that are not nodes beyond a and b are 0, since they take part in
-// sums. Every value has a derivative, of the logarithm of the partition function by this value, at a constant distance
-// in memory.
+// sums. Every value has a derivative, that of the logarithm of the partition function with respect to this value, at a
+// constant distance in memory.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace VARIANT::oneec {
 namespace sums {
 
 // The operations of sums, and the views through which kernels read values, and their reverses add to derivatives. In a
-// view, `derivatives` is the distance from a value to its derivative.
+// view, `to_gradient` is the distance from a value to its derivative.
 template <class N> struct Views : N {
     using typename N::Value, typename N::Vector;
     using N::WIDTH;
@@ -57,19 +57,19 @@ template <class N> struct Views : N {
 
     struct Tile {  // values of a block of x, by state
         Value* at;
-        ptrdiff_t derivatives;
+        ptrdiff_t to_gradient;
         INLINE Vector operator[](int state) const { return N::at(at + state * WIDTH); }
         template <int size> INLINE void add(const Vector (&more)[size]) const {
-            for (int i = 0; i < size; i++) Views::add(at + derivatives + i * WIDTH, more[i]);
+            for (int i = 0; i < size; i++) Views::add(at + to_gradient + i * WIDTH, more[i]);
         }
     };
 
     struct Rows {  // the same, with each state or direction in a row of its own
         Value* rows[3];
-        ptrdiff_t derivatives;
+        ptrdiff_t to_gradient;
         INLINE Vector operator[](int i) const { return loosely_at(rows[i]); }
         template <int size> INLINE void add(const Vector (&more)[size]) const {
-            for (int i = 0; i < size; i++) put_loosely(rows[i] + derivatives, loosely_at(rows[i] + derivatives) + more[i]);
+            for (int i = 0; i < size; i++) put_loosely(rows[i] + to_gradient, loosely_at(rows[i] + to_gradient) + more[i]);
         }
     };
 
@@ -86,10 +86,10 @@ template <class N> struct Views : N {
     struct Single {  // values for a kernel without lanes
         const Value* at;
         ptrdiff_t stride;
-        Value* derivatives;
+        Value* gradient;
         INLINE Value operator[](int i) const { return at[i * stride]; }
         template <int size> INLINE void add(const Value (&more)[size]) const {
-            for (int i = 0; i < size; i++) derivatives[i * stride] += more[i];
+            for (int i = 0; i < size; i++) gradient[i * stride] += more[i];
         }
     };
 };
@@ -171,7 +171,7 @@ class Scaling {
 template <class N> struct Tables : Layout<Views<N>> {
     typedef Layout<Views<N>> Base;
     using typename Base::Common, typename Base::LinkRows, typename Base::Single, typename Base::Value, typename Base::Vector;
-    using Base::n, Base::side, Base::blocks, Base::width, Base::rows, Base::hidden, Base::derivatives, Base::gap_rows,
+    using Base::n, Base::side, Base::blocks, Base::width, Base::rows, Base::hidden, Base::to_gradient, Base::gap_rows,
         Base::hinges;
     using Base::may_have_two, Base::blocks_before, Base::at_c, Base::memory, Base::watch, Base::take, Base::take_rows,
         Base::WIDTH;
@@ -179,18 +179,18 @@ template <class N> struct Tables : Layout<Views<N>> {
     typedef SumKernels Kernels;
 
     struct Links : LinkRows {
-        Value* lanes;  // of derivatives by `between`
+        Value* lanes;  // of the derivatives that kernels add to through `between`
         int side;
-        using LinkRows::to, LinkRows::from, LinkRows::width, LinkRows::derivatives;
+        using LinkRows::to, LinkRows::from, LinkRows::width, LinkRows::to_gradient;
 
         INLINE Common between(int a, int b) const {
             return Common{from + a * width + b, to - from, lanes + (a * side + b) * 2 * WIDTH};
         }
         Value expected(int h, int m) const {
-            const Value *by_row = from + derivatives + h * width + m, *by_column = to + derivatives + m * width + h;
-            const Value by_first = N::sum(N::at(lanes + (h * side + m) * 2 * WIDTH));
-            const Value by_second = N::sum(N::at(lanes + ((m * side + h) * 2 + 1) * WIDTH));
-            return from[h * width + m] * (*by_row + *by_column + (by_first + by_second));
+            const Value *grad_row = from + to_gradient + h * width + m, *grad_column = to + to_gradient + m * width + h;
+            const Value grad_first = N::sum(N::at(lanes + (h * side + m) * 2 * WIDTH));
+            const Value grad_second = N::sum(N::at(lanes + ((m * side + h) * 2 + 1) * WIDTH));
+            return from[h * width + m] * (*grad_row + *grad_column + (grad_first + grad_second));
         }
     } crossed, longest;  // with a single root, only `longest` has arcs from node 0
 
@@ -204,7 +204,7 @@ template <class N> struct Tables : Layout<Views<N>> {
     struct Layer : Group<OPEN, CLOSED, SEVERAL, SEVERAL_CLOSED, TIED, TIED_SEVERAL, BOUND, BOUND_OPEN, BOUND_SEVERAL, BOTH,
                          SPANNED, WING> {
         Value *begin, *end;
-    } of_l;
+    } layer_of_l;
 
     Value *gaps, *gap_lanes;             // [a, b, state]; the same, lanes of derivatives
     Value* complexes[STATES[COMPLEX]];   // [l, r] by state
@@ -212,37 +212,38 @@ template <class N> struct Tables : Layout<Views<N>> {
     Value* hidden_sibling;               // [m]
     Value *hinge_lanes, *neither_lanes;  // for half pivots: [t]
 
-    INLINE const Layer& layer(int) const { return of_l; }
+    INLINE const Layer& layer(int) const { return layer_of_l; }
 
     // What kernels call
 
     template <int kind, class Items, class At>
-    INLINE void keep(Of<Items> of, const At& at, int second, const Vector (&values)[STATES[kind]]) const {
-        Value* const to = this->template tile<kind>(of, at.block, second).at;
+    INLINE void keep(ItemsOf<Items> row, const At& at, int second, const Vector (&values)[STATES[kind]]) const {
+        Value* const to = this->template tile<kind>(row, at.block, second).at;
         for (int i = 0; i < STATES[kind]; i++) {
             N::put(to + i * WIDTH, values[i]);
             std::fill_n(to + i * WIDTH, at.first_lane, Value());
             std::fill(to + i * WIDTH + at.end_lane, to + (i + 1) * WIDTH, Value());
         }
     }
-    // The derivatives by an item
-    template <int kind, class Items> INLINE void fetch(Of<Items> of, int block, int second, Vector (&by)[STATES[kind]]) const {
-        const Value* const from = this->template tile<kind>(of, block, second).at + derivatives;
-        for (int i = 0; i < STATES[kind]; i++) by[i] = N::at(from + i * WIDTH);
+    // The derivatives with respect to an item
+    template <int kind, class Items>
+    INLINE void fetch_gradient(ItemsOf<Items> row, int block, int second, Vector (&grad)[STATES[kind]]) const {
+        const Value* const from = this->template tile<kind>(row, block, second).at + to_gradient;
+        for (int i = 0; i < STATES[kind]; i++) grad[i] = N::at(from + i * WIDTH);
     }
-    template <int size> INLINE void fetch(Common item, Value (&by)[size]) const {
-        for (int i = 0; i < size; i++) by[i] = item.at[i + derivatives] + N::sum(N::at(item.lanes + i * WIDTH));
+    template <int size> INLINE void fetch_gradient(Common item, Value (&grad)[size]) const {
+        for (int i = 0; i < size; i++) grad[i] = item.at[i + to_gradient] + N::sum(N::at(item.lanes + i * WIDTH));
     }
 
-    template <int kind> INLINE Single scalar(const Left& of, int a, int b, int v) const {
-        return single(this->template cell<kind>(of, a, b, v), WIDTH);
+    template <int kind> INLINE Single scalar(const Left& items, int a, int b, int v) const {
+        return single(this->template cell<kind>(items, a, b, v), WIDTH);
     }
-    INLINE Common neither(const Left& of, int a, int b, int v) const {
-        return Common{scalar<NEITHER>(of, a, b, v).at, WIDTH, neither_lanes + a * STATES[NEITHER] * WIDTH};
+    INLINE Common neither(const Left& items, int a, int b, int v) const {
+        return Common{scalar<NEITHER>(items, a, b, v).at, WIDTH, neither_lanes + a * STATES[NEITHER] * WIDTH};
     }
     INLINE Common hinge(int t) const { return common<HINGE>(hinges, hinge_lanes, t); }
-    INLINE Common pivot(const Left& of, int v) const { return common<PIVOT>(of.pivot, of.pivot_lanes, v); }
-    INLINE Single scalar_pivot(const Left& of, int v) const { return single(of.pivot + v * STATES[PIVOT], 1); }
+    INLINE Common pivot(const Left& items, int v) const { return common<PIVOT>(items.pivot, items.pivot_lanes, v); }
+    INLINE Single scalar_pivot(const Left& items, int v) const { return single(items.pivot + v * STATES[PIVOT], 1); }
     INLINE Common gap(int a, int b) const { return common<GAP>(gaps, gap_lanes, a * side + b); }
     INLINE Single scalar_gap(int a, int b) const { return single(gaps + (a * side + b) * STATES[GAP], 1); }
     INLINE Value* complex_row(int l, int state) const { return complexes[state] + l * width; }
@@ -277,7 +278,7 @@ template <class N> struct Tables : Layout<Views<N>> {
     }
 
   private:
-    INLINE Single single(Value* at, ptrdiff_t stride) const { return Single{at, stride, at + derivatives}; }
+    INLINE Single single(Value* at, ptrdiff_t stride) const { return Single{at, stride, at + to_gradient}; }
     template <int kind> static INLINE Common common(Value* values, Value* lanes, int place) {
         return Common{values + place * STATES[kind], 1, lanes + place * STATES[kind] * WIDTH};
     }
@@ -289,24 +290,24 @@ template <class N> struct Tables : Layout<Views<N>> {
         this->take_left(left);
         this->take_right(static_cast<Left&>(right));
         this->take_right(static_cast<Group<HOOKED, SEVERAL, SEVERAL_CLOSED>&>(right));
-        of_l.begin = take(0);
-        this->take_layer(of_l, 0);
-        of_l.end = take(0);
+        layer_of_l.begin = take(0);
+        this->take_layer(layer_of_l, 0);
+        layer_of_l.end = take(0);
         for (Links* links : {&crossed, &longest}) static_cast<LinkRows&>(*links) = this->take_links();
         gaps = take(cells * STATES[GAP]);
         for (Value*& row : complexes) row = take_rows((size_t)side * width);
         this->take_values();
         pairs = take(cells * rows / 2);
-        for (Left* of : sides) of->pivot = take(STATES[PIVOT] * side);
-        derivatives = memory.bytes() / sizeof(Value);
-        take(derivatives);
+        for (Left* items : sides) items->pivot = take(STATES[PIVOT] * side);
+        to_gradient = memory.bytes() / sizeof(Value);
+        take(to_gradient);
         for (Links* links : {&crossed, &longest}) {
             links->lanes = take(cells * 2 * WIDTH);
             links->side = side;
-            links->derivatives = derivatives;
+            links->to_gradient = to_gradient;
         }
         gap_lanes = take(cells * STATES[GAP] * WIDTH);
-        for (Left* of : sides) of->pivot_lanes = take(STATES[PIVOT] * WIDTH * side);
+        for (Left* items : sides) items->pivot_lanes = take(STATES[PIVOT] * WIDTH * side);
         hinge_lanes = take(STATES[HINGE] * WIDTH * side);
         neither_lanes = take(STATES[NEITHER] * WIDTH * side);
         hidden_sibling = take(side);

@@ -44,17 +44,17 @@ struct Tables : Layout<MaxPlus> {
     // What kernels call
 
     template <int kind, class Items, class At>
-    INLINE void keep(Of<Items> of, const At& at, int second, const Lanes (&values)[STATES[kind]]) const {
-        float* const to = tile<kind>(of, at.block, second).at;
+    INLINE void keep(ItemsOf<Items> row, const At& at, int second, const Lanes (&values)[STATES[kind]]) const {
+        float* const to = tile<kind>(row, at.block, second).at;
         for (int i = 0; i < STATES[kind]; i++) put(to + i * LANES, values[i]);
     }
-    template <int kind, class Items> INLINE Lane scalar(const Items& of, int a, int b, int v) const {
-        return {cell<kind>(of, a, b, v)};
+    template <int kind, class Items> INLINE Lane scalar(const Items& items, int a, int b, int v) const {
+        return {cell<kind>(items, a, b, v)};
     }
-    INLINE Lane neither(const Left& of, int a, int b, int v) const { return scalar<NEITHER>(of, a, b, v); }
+    INLINE Lane neither(const Left& items, int a, int b, int v) const { return scalar<NEITHER>(items, a, b, v); }
     INLINE const float* hinge(int t) const { return hinges + t * STATES[HINGE]; }
-    INLINE const float* pivot(const Left& of, int v) const { return of.pivot + v * STATES[PIVOT]; }
-    INLINE const float* scalar_pivot(const Left& of, int v) const { return pivot(of, v); }
+    INLINE const float* pivot(const Left& items, int v) const { return items.pivot + v * STATES[PIVOT]; }
+    INLINE const float* scalar_pivot(const Left& items, int v) const { return pivot(items, v); }
 
     INLINE Gap gap(int a, int b) const {
         return Gap{{gap_rows[SWAPPED[0]] + b * width, gap_rows[SWAPPED[1]] + b * width, gap_rows[SWAPPED[2]] + b * width}, a};
@@ -124,7 +124,7 @@ struct Tables : Layout<MaxPlus> {
             for (float*& row : each.complexes) row = take_rows(width);
             each.pairs = take((size_t)side * rows);
         }
-        for (Left* of : std::initializer_list<Left*>{&left, &right}) of->pivot = take(STATES[PIVOT] * side);
+        for (Left* items : std::initializer_list<Left*>{&left, &right}) items->pivot = take(STATES[PIVOT] * side);
         crossed = {take_links()};
         longest = {take_links()};
         take_values();

@@ -60,8 +60,8 @@ class TreeParts {
     PartRows rows[PARTS];
 
     // False if the tree is not 1-Endpoint-Crossing. Throws signals::Raised or std::bad_alloc.
-    bool find(const int* of, int words) {
-        heads = of;
+    bool find(const int* tree, int words) {
+        heads = tree;
         n = words;
         crossed.assign(n + 1, false);
         for (auto& each : rows) each.clear();
@@ -349,7 +349,7 @@ class Chart final : Complexes<Tables>, public BestTree {
             case GAP: return gap_rows[state][a * width + b];
             case COMPLEX: return state == APART ? apart(a, b) : state == FIRST_ABOVE ? above(a, b) : above(b, a);
             case SPANNED: return scalar<SPANNED>(layer(a), a, b, x)[state];
-            case WING: return tile<WING>(Of<Layer>{layer(a), a}, x / LANES, b).at[state * LANES + x % LANES];
+            case WING: return tile<WING>(ItemsOf<Layer>{layer(a), a}, x / LANES, b).at[state * LANES + x % LANES];
             case CLOSED:
                 if (a < b && b < x) return scalar<CLOSED>(layer(a), a, b, x)[state];
                 return scalar<CLOSED>(a < b ? left : right, a, b, x)[state];
