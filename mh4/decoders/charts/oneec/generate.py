@@ -363,8 +363,8 @@ namespace VARIANT::oneec {
 enum PairState { %(pair_states)s };
 constexpr int SWAPPED[] = {%(swapped)s};  // the state of b and a, given the state of a and b
 
-struct Case {  // an instance of a rule: the numbers of its states and the directions of its arcs
-    int left, right, result, first, second;
+struct Case {  // an instance of a rule: the numbers of the states of its antecedents and its result; directions of arcs
+    int states[2], result, directions[2];
 };
 
 struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then the others

@@ -263,16 +263,16 @@ class Chart final : Complexes<Tables>, public BestTree {
         const Found found = best(item);
         if (!found.rule) lost();
         const Shape& shape = *found.rule;
-        const int* nodes = found.nodes;
-        for (int i = shape.antecedents - 1; i >= 0; i--) {
-            const int* own = shape.antecedent[i];
-            agenda.push_back(
-                {shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]});
-        }
+        for (int i = shape.antecedents - 1; i >= 0; i--) agenda.push_back(antecedent(shape, found.nodes, found.instance, i));
         for (int i = 0; i < shape.arcs; i++) {
-            const int direction = i ? found.instance.second : found.instance.first;
-            heads[nodes[shape.arc[i][1 - direction]]] = nodes[shape.arc[i][direction]];
+            const int direction = found.instance.directions[i];
+            heads[found.nodes[shape.arc[i][1 - direction]]] = found.nodes[shape.arc[i][direction]];
         }
+    }
+
+    static Item antecedent(const Shape& shape, const int* nodes, const Case& instance, int i) {
+        const int* own = shape.antecedent[i];
+        return {shape.kinds[i], instance.states[i], nodes[own[0]], nodes[own[1]], nodes[own[2]]};
     }
 
     // Restore the items in the layer of l; items with an exterior node only for this x.
@@ -288,37 +288,38 @@ class Chart final : Complexes<Tables>, public BestTree {
         }
     }
 
-    // The best instance of the rules for an item, in the order of the table
+    // The best instance of the rules for an item; ties go to the first in the order of the table.
     Found best(const Item& item) {
-        const int own = item.kind == COMPLEX ? 2 : 3;  // nodes of the item; a rule has at most four
+        const int count = item.kind == COMPLEX ? 2 : 3;  // nodes of the item; a rule has at most four
         int nodes[4] = {item.a, item.b, item.x, 0};
-        int low = minimum(item.a, item.b), high = maximum(item.a, item.b);
-        if (own == 3) {
-            low = minimum(low, item.x);
-            high = maximum(high, item.x);
-        }
+        const auto [low, high] = std::minmax_element(nodes, nodes + count);
         Found found = {NEVER, nullptr, {}, {}};
-        for (const Shape& shape : SHAPES) {
-            if (shape.kind != item.kind || (shape.has_two >= 0 && !may_have_two(nodes[shape.has_two]))) continue;
-            const int further = shape.nodes - own;  // nodes in between
-            for (int i = low + 1; i < (further > 0 ? high : low + 2); i++) {
-                if (further > 0) nodes[own] = i;
-                for (int j = low + 1; j < (further > 1 ? high : low + 2); j++) {
-                    if (further > 1) nodes[3] = j;
-                    if (!in_order(shape, nodes)) continue;
-                    watch.pass(50);
-                    for (int k = 0; k < shape.size; k++) {
-                        if (shape.cases[k].result != item.state) continue;
-                        const float value = score(shape, nodes, shape.cases[k]);
-                        if (value > found.value) {
-                            found = Found{value, &shape, shape.cases[k], {}};
-                            std::copy_n(nodes, 4, found.nodes);
-                        }
-                    }
-                }
+        for (const Shape& shape : SHAPES)
+            if (shape.kind == item.kind && (shape.has_two < 0 || may_have_two(nodes[shape.has_two])))
+                try_rule(shape, item.state, count, nodes, *low, *high, found);
+        return found;
+    }
+
+    // Replace `found` by any better instance of a rule whose first `count` nodes are chosen. The others are between low
+    // and high.
+    void try_rule(const Shape& shape, int state, int count, int* nodes, int low, int high, Found& found) {
+        if (count < shape.nodes) {
+            for (int node = low + 1; node < high; node++) {
+                nodes[count] = node;
+                try_rule(shape, state, count + 1, nodes, low, high, found);
+            }
+            return;
+        }
+        if (!in_order(shape, nodes)) return;
+        watch.pass(50);
+        for (int k = 0; k < shape.size; k++) {
+            if (shape.cases[k].result != state) continue;
+            const float value = score(shape, nodes, shape.cases[k]);
+            if (value > found.value) {
+                found = Found{value, &shape, shape.cases[k], {}};
+                std::copy_n(nodes, 4, found.nodes);
             }
         }
-        return found;
     }
 
     static bool in_order(const Shape& shape, const int* nodes) {
@@ -332,19 +333,16 @@ class Chart final : Complexes<Tables>, public BestTree {
 
     float score(const Shape& shape, const int* nodes, const Case& instance) {
         float sum = 0;
-        for (int i = 0; i < shape.antecedents; i++) {
-            const int* own = shape.antecedent[i];
-            sum += value(shape.kinds[i], i ? instance.right : instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]);
-        }
+        for (int i = 0; i < shape.antecedents; i++) sum += value(antecedent(shape, nodes, instance, i));
         for (int i = 0; i < shape.arcs; i++)
-            sum += links(shape.longest[i])
-                       .between(nodes[shape.arc[i][0]], nodes[shape.arc[i][1]])[i ? instance.second : instance.first];
+            sum += links(shape.longest[i]).between(nodes[shape.arc[i][0]], nodes[shape.arc[i][1]])[instance.directions[i]];
         return sum;
     }
 
     // The value of an item. For an item in a layer, recall must have restored this l and x. The rules compute the items
     // that are not stored: hooked, neither_open, pivot and both; open a b x with x < a < b.
-    float value(int kind, int state, int a, int b, int x) {
+    float value(const Item& item) {
+        const auto [kind, state, a, b, x] = item;
         switch (kind) {
             case GAP: return gap_rows[state][a * width + b];
             case COMPLEX: return state == APART ? apart(a, b) : state == FIRST_ABOVE ? above(a, b) : above(b, a);
@@ -360,7 +358,7 @@ class Chart final : Complexes<Tables>, public BestTree {
                 if (b < a) return scalar<OPEN>(right, a, b, x)[state];
                 if (x > b) return scalar<OPEN>(layer(a), a, b, x)[state];
         }
-        return best(Item{kind, state, a, b, x}).value;
+        return best(item).value;
     }
 };
 
