@@ -23,11 +23,11 @@ class Contraction final : public BestTree {
 
     int n, nodes;
     Memory<double> memory;
-    double* entering;          // at node * (n + 1) + h: the best arc from h to a member of node; -inf if h is a member
-    std::vector<int> top;      // of each node 0 to n: the node it is contracted to
-    std::vector<int> whole;    // of each node: the node that it is a member of, or 0
-    std::vector<int> head;     // of each node: the head h of the arc chosen
-    std::vector<double> best;  // its score
+    double* entering;            // at node * (n + 1) + h: the best arc from h to a member of node; -inf if h is a member
+    std::vector<int> top;        // of each node 0 to n: the node it is contracted to
+    std::vector<int> container;  // of each node: the contracted node that it is a member of, or 0
+    std::vector<int> head;       // of each node: the head h of the arc chosen
+    std::vector<double> best;    // its score
     std::vector<State> states;
     std::vector<int> path;
     signals::Watch watch;
@@ -35,7 +35,7 @@ class Contraction final : public BestTree {
     double* row(int node) const { return entering + (size_t)node * (n + 1); }
 
     // Choose an arc for every node; false if no arc enters some node.
-    bool span(const double* arcs, const double* cost, bool single_root) {
+    bool choose_arcs(const double* arcs, const double* cost, bool single_root) {
         nodes = n + 1;
         // In blocks of rows: if all rows were begun at once, the system would have to clear all of their pages at once.
         for (int first = 1; first <= n; first += BLOCK)
@@ -48,7 +48,7 @@ class Contraction final : public BestTree {
         for (int m = 0; m <= n; m++) {
             row(m)[m] = -INFINITY;
             top[m] = m;
-            whole[m] = 0;
+            container[m] = 0;
             states[m] = NEW;
         }
         states[0] = DONE;
@@ -61,7 +61,7 @@ class Contraction final : public BestTree {
                     path.push_back(node);
                 }
                 watch.pass(2 * n);
-                if (!take(node, single_root)) return false;
+                if (!choose_arc(node, single_root)) return false;
                 const int h = top[head[node]];
                 node = states[h] == ON_PATH ? contract(h) : h;
             }
@@ -72,7 +72,7 @@ class Contraction final : public BestTree {
     }
 
     // Choose the best arc that enters a node; false if there is none.
-    bool take(int node, bool single_root) {
+    bool choose_arc(int node, bool single_root) {
         const double* arcs = row(node);
         double most = -INFINITY;
         int from = 0;
@@ -94,17 +94,17 @@ class Contraction final : public BestTree {
     int contract(int last) {
         const int node = nodes++;
         double* arcs = row(node);
-        whole[node] = 0;
+        container[node] = 0;
         std::fill_n(arcs, n + 1, -INFINITY);
         for (int member = -1; member != last;) {
             member = path.back();
             path.pop_back();
             watch.pass(n);
-            whole[member] = node;
+            container[member] = node;
             enter(arcs, row(member), best[member], n + 1);
         }
         for (int h = 1; h <= n; h++)
-            if (whole[top[h]] == node) {
+            if (container[top[h]] == node) {
                 top[h] = node;
                 arcs[h] = -INFINITY;
             }
@@ -124,7 +124,7 @@ class Contraction final : public BestTree {
             double most = -INFINITY;
             int entered = -1;
             for (int member = 1; member < node; member++)
-                if (whole[member] == node && row(member)[head[node]] - best[member] > most) {
+                if (container[member] == node && row(member)[head[node]] - best[member] > most) {
                     most = row(member)[head[node]] - best[member];
                     entered = member;
                 }
@@ -137,11 +137,11 @@ class Contraction final : public BestTree {
     double find(int words, const double* const* scores, const double* cost, bool single_root, int* heads) override {
         n = words;
         entering = memory.allocate((2 * (size_t)n + 1) * (n + 1));
-        for (auto* nodes : {&whole, &head}) nodes->resize(2 * n + 1);
+        for (auto* nodes : {&container, &head}) nodes->resize(2 * n + 1);
         best.resize(2 * n + 1);
         states.resize(2 * n + 1);
         top.resize(n + 1);
-        if (!span(scores[ARCS], cost, single_root)) return -INFINITY;
+        if (!choose_arcs(scores[ARCS], cost, single_root)) return -INFINITY;
         expand();
         double score = 0;
         int roots = 0;

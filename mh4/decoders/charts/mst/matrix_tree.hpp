@@ -58,7 +58,7 @@ template <class N> class MST {
     int n, stride;
     bool single_root;
     std::vector<int> order;  // nodes in reverse order of elimination: first 0 and, with a single root, a possible root
-    Value *weights, *w, *g;  // at head, dependent; w: weights when either was eliminated; g: derivatives by w
+    Value *weights, *w, *g;  // at head, dependent; w: weights when either was eliminated; g: see `differentiate`
     std::vector<Value> totals;
     std::vector<double> largest, scales;  // of a word: an arc to it has the weight exp(score - largest) * scale
     double largest_root;                  // single root: weights of arcs from 0 are also divided by exp(largest_root)
@@ -96,9 +96,9 @@ template <class N> class MST {
     };
 
     // Call f(h, m) for the arcs to words that use `scales`: all arcs or, with a single root, only those from words.
-    template <class F> void each_scaled(size_t cost, F f) {
+    template <class F> void each_scaled(size_t work, F f) {
         for (int h = single_root; h <= n; h++) {
-            watch.pass(cost * n);
+            watch.pass(work * n);
             for (int m = 1; m <= n; m++)
                 if (h != m) f(h, m);
         }
@@ -153,23 +153,30 @@ template <class N> class MST {
         return true;
     }
 
+    // The reverse of `eliminate`. If v is eliminated with share[h] = w[h,v] / total, the derivatives g of the logarithm of
+    // the partition function are
+    //
+    //     g[v,m] = sum over h of share[h] g[h,m]
+    //     g[h,v] = (grad_share[h] - mean + 1) / total,    or grad_share[h] / total if w[h,v] is not in the total,
+    //
+    // where grad_share[h] = sum over m of g[h,m] w[v,m], and mean = sum over h of share[h] grad_share[h].
     void differentiate() {
-        std::vector<Value> by_share(n + 1);
+        std::vector<Value> grad_share(n + 1);
         for (int v = 1; v <= n; v++) {
             Value inverse = N::inverse(totals[v]), mean = Value(), minus_one = N::exponential(0) * -1;
             for (int first = 0; first < v; first += ROWS) {
                 watch.pass(v / WIDTH * ROWS * 8);
                 for (int h = first; h < std::min(first + ROWS, v); h++) {
                     Value share = row(w, h)[v] * inverse;
-                    by_share[h] = dot(row(g, h), row(w, v), v);
-                    mean += share * by_share[h];
+                    grad_share[h] = dot(row(g, h), row(w, v), v);
+                    mean += share * grad_share[h];
                     add(row(g, v), row(g, h), share, v);
                 }
             }
             for (int h = 0; h < v; h++) {
-                Value by_w = by_share[h];
-                if (in_total(h, v)) by_w += (mean + minus_one) * -1;
-                row(g, h)[v] = by_w * inverse;
+                Value grad_w = grad_share[h];
+                if (in_total(h, v)) grad_w += (mean + minus_one) * -1;
+                row(g, h)[v] = grad_w * inverse;
             }
         }
     }

@@ -14,6 +14,9 @@ namespace VARIANT::oneec {
 // crossed_pair, but the arc to the outermost dependent of a may be uncrossed, and pairs depends on g. Each tree has
 // one derivation: the outermost dependent determines how C is made, the inner sibling determines E, and the innermost
 // word w determines S.
+//
+// The comments below give the formulas for the best tree; for sums, read `sum` for `max`, and products for sums. They
+// are for h < m; for m < h, read the node to the left of w, w-1, as the one to its right, and so on.
 template <class Tables> struct Projective : Tables {
     using typename Tables::Value, typename Tables::Vector;
     using Tables::n, Tables::side, Tables::width, Tables::rows, Tables::hidden, Tables::coefs, Tables::gap_rows, Tables::WIDTH;
@@ -41,6 +44,9 @@ template <class Tables> struct Projective : Tables {
     Value& below(int u, int end) const { return gap_rows[SECOND_ABOVE][end * width + u]; }  // C u end, in a gap
 
   private:
+    // crossed_half h end = max over u of  complex h u, with h above u  +  C u end hidden
+    // crossed_pair h end = max of         crossed_half h end-1
+    //                      and over u of  crossed_half h u  +  complex u end      (u = h: no crossed_half)
     void halves_crossed(int h, int end) {
         const int step = end > h ? 1 : -1, low = minimum(h, end), high = maximum(h, end);
         Value found = above(h, end);
@@ -75,7 +81,10 @@ template <class Tables> struct Projective : Tables {
         INLINE Vector operator()(int, const Vector& found) const { return found; }
     };
 
-    // E h m
+    // E h m g = arc[h,m] + grandparent[g,m]
+    //         + max of         sibling[none,m]  +  C m h+1 h
+    //           and over w of  crossed_pair h w  +  C m w h                 (sibling not visible)
+    //           and over s of  sibling[s,m]  +  E h s g  +  S s m h
     void arcs(int h, int m) {
         const int step = m > h ? 1 : -1, low = minimum(h, m), high = maximum(h, m);
         if (m == 0) {
@@ -92,44 +101,48 @@ template <class Tables> struct Projective : Tables {
                 coefs[s] = both(at_s(s, m)[h], siblings[s]);
             }
         }
-        const Value *of_sibling = at_e(h, low + 1), *own = coefs + low + 1;
+        const Value *first_sibling = at_e(h, low + 1), *coef = coefs + low + 1;
         const size_t stride = rows;
         fill_outside(
             at_e(h, m), [=](int) { return spread(innermost); }, may_have_two(h) ? high - low - 1 : 0,
-            [=](int i, int g) { return both(at(of_sibling + i * stride + g), own[i]); },
+            [=](int i, int g) { return both(at(first_sibling + i * stride + g), coef[i]); },
             [=](int g, const Vector& found) { return Tables::with_arc(found, at(grandparents + g), score); }, low, high);
     }
 
-    // C h end
+    // C h end g = max of         crossed_half h end
+    //             and over m of  E h m g  +  C m end h
     void halves(int h, int end) {
         const int step = end > h ? 1 : -1, low = minimum(h, end), high = maximum(h, end);
         for (int m = low + 1; m < high; m++) coefs[m] = at_c(m, end)[h];
-        const Value *outermost = at_e(h, end), *others = at_e(h, h + step), *own = coefs + h + step;
+        const Value *outermost = at_e(h, end), *first_arc = at_e(h, h + step), *coef = coefs + h + step;
         const Vector crossed = spread(half(h, end));
         const ptrdiff_t stride = (ptrdiff_t)step * rows;
         fill_outside(
             at_c(h, end), [=](int g) { return at(outermost + g); }, high - low - 1,
-            [=](int i, int g) { return both(at(others + i * stride + g), own[i * step]); },
+            [=](int i, int g) { return both(at(first_arc + i * stride + g), coef[i * step]); },
             [=](int, const Vector& found) { return either(found, crossed); }, low, high);
     }
 
-    // S a b and pairs a b. In pairs a w, the words below a extend to the node before w, or their arcs cross arcs of w.
+    // pairs a b g = max of         C a b-1 g
+    //               and over w of  C a w g  +  complex w b, neither above the other
+    // S a b g     = max over w of  pairs a w g  +  C b w g
     void fill_pairs(int a, int b) {
         const auto pairs = this->pairs_of(a);
-        const Value *before = at_c(a, b - 1), *left = at_c(a, a), *right = at_c(b, a + 1), *own = coefs + a, *last = pairs(b);
+        const Value *half_before_b = at_c(a, b - 1), *halves_a = at_c(a, a), *coef = coefs + a;
+        const Value *pairs_b = pairs(b), *halves_b = at_c(b, a + 1);
         const size_t stride = rows;
         if (may_have_two(a)) {
             for (int w = a; w < b; w++) coefs[w] = apart(w, b);
             fill_outside(
-                pairs(b), [=](int g) { return at(before + g); }, b - a,
-                [=](int i, int g) { return both(at(left + i * stride + g), own[i]); }, AsItIs(), a, b);
-        } else {
+                pairs(b), [=](int g) { return at(half_before_b + g); }, b - a,
+                [=](int i, int g) { return both(at(halves_a + i * stride + g), coef[i]); }, AsItIs(), a, b);
+        } else {  // the only dependent of 0 is elsewhere
             std::fill_n(pairs(b), rows, b > 1 ? nothing() : Tables::one());
             only_outside(pairs(b), a, b);
         }
         fill_outside(
-            at_s(a, b), [=](int g) { return at(last + g); }, b - a - 1,
-            [=](int i, int g) { return both(at(pairs(a + 1 + i) + g), at(right + i * stride + g)); }, AsItIs(), a, b);
+            at_s(a, b), [=](int g) { return at(pairs_b + g); }, b - a - 1,
+            [=](int i, int g) { return both(at(pairs(a + 1 + i) + g), at(halves_b + i * stride + g)); }, AsItIs(), a, b);
     }
 
     void gap_between(int a, int b) {
