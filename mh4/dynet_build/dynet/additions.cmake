@@ -15,9 +15,9 @@ add_library(unused OBJECT ${UNUSED})
 target_compile_options(unused PRIVATE -O0)
 set_target_properties(unused PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 9)
 # The unused nodes come last: if several files have the same inline function, the linker uses that of the first file.
-get_target_property(SOURCES_OF_DYNET dynet SOURCES)
-list(REMOVE_ITEM SOURCES_OF_DYNET ${UNUSED})
-set_target_properties(dynet PROPERTIES SOURCES "${SOURCES_OF_DYNET};$<TARGET_OBJECTS:unused>")
+get_target_property(USED dynet SOURCES)
+list(REMOVE_ITEM USED ${UNUSED})
+set_target_properties(dynet PROPERTIES SOURCES "${USED};nodes-bilstm.cc;products.cc;$<TARGET_OBJECTS:unused>")
 
 # The Python bindings, which take long, are compiled in parallel with the library. setup.py links them.
 add_library(bindings OBJECT ../python/_dynet.cpp)

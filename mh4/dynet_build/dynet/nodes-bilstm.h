@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-// A layer of two LSTMs, one from each end, over many sequences at once, as defined in mh4/parser/network/lstm.py; see bilstm() below.
+// A layer of two LSTMs, one from each end of the sequences, as a single node; see bilstm() below.
 struct BiLSTM : public Node {
   BiLSTM(const std::vector<VariableIndex>& arguments, const std::vector<unsigned>& lengths);
   std::string as_string(const std::vector<std::string>& arguments) const override;
@@ -18,30 +18,31 @@ struct BiLSTM : public Node {
                      Tensor& dEdxi) const override;
 
  private:
-  struct Step {
-    size_t start, width;  // its columns, among the packed ones
-  };
-  struct Direction;
-  Direction direction(const std::vector<const Tensor*>& xs, unsigned which) const;
-  void run(const Direction& lstm, const Tensor& x, float* states) const;
-  void run_back(const Direction& lstm, const float* gradients) const;
+  struct Memory;
+  Memory memory(void* start) const;
+  void run_forward(const std::vector<const Tensor*>& xs, unsigned direction, float* states) const;
+  void run_backward(const std::vector<const Tensor*>& xs, unsigned direction, const float* state_gradients) const;
 
-  // Sequences are packed: from the longest to the shortest, so that those still running at step t are the first columns of one
-  // matrix. Column steps[t].start + r belongs to the r-th longest sequence.
+  // Sequences are packed, as the columns of one matrix: first those of step 0, from the longest sequence to the shortest, then
+  // those of step 1, and so on. Column steps[t].start + r belongs to step t of the r-th longest sequence.
+  struct Step {
+    size_t start, width;  // the first column, and the number of sequences that are long enough
+  };
   std::vector<Step> steps;
-  std::vector<size_t> columns[2];  // for each packed column of a direction, the column of x
-  mutable size_t inputs, units;
-  mutable unsigned previous;  // the argument of the previous call of backward_impl
+  std::vector<size_t> input_columns[2];  // for each packed column of a direction, the column of x
+  mutable unsigned inputs, units;
+  mutable unsigned last_argument;  // of the last call of backward_impl
 };
 
-// The states of both directions, one above the other: (2 * units, N), from sequences with these lengths, side by side in the
-// columns of x, (inputs, N).
+// Returns the states h of both directions, one above the other, (2 * units, N), with the equations and the names of
+// mh4/parser/network/lstm.py. The columns of x, (inputs, N), are sequences of these lengths, side by side.
 //
-// arguments: x; then for the direction ahead, and again for the one behind, the weights from the input, (3 * units, inputs), and
-// from the state, (3 * units, units), of input gate, output gate and candidate, those from the cell to the input gate and to the
-// output gate, (units, units) each, and the bias, 3 * units. Then, if there is dropout, masks: (inputs + 2 * units, number of
-// sequences), from the longest to the shortest (the first first among equals), for each direction as a batch of two. Their rows
-// are factors of the input, the state and the cell as the gates see them; they are constants.
+// arguments: x; then W, U, P_i, P_o and b of the LSTM that reads forward, and of the one that reads backward; then, with
+// dropout, the masks.
+//   W (3 * units, inputs), U (3 * units, units), b (3 * units): their rows are for the gates i and o and for the candidate g.
+//   P_i, P_o: (units, units).
+//   masks: factors of x, h and c as the gates see them, (inputs + 2 * units, number of sequences), as a batch of the two
+//     directions. They are constants. Their columns go from the longest sequence to the shortest; equally long ones stay in order.
 Expression bilstm(const std::vector<Expression>& arguments, const std::vector<unsigned>& lengths);
 
 }  // namespace dynet
