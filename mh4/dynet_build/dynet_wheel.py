@@ -30,22 +30,18 @@ from mh4.util.files import atomic_path, lock, make_folder
 VERSION = "2.1.2"
 FAILURE = "DyNet %s could not be built" % VERSION
 
-# Changes to the source of DyNet, in dynet.patch:
-# - The Python bindings pass arrays directly, not as Python lists of numbers, which often takes longer than computing
-# them.
-# - When memory runs out, the bindings raise MemoryError. DyNet would abort, or write about its memory to standard
-# error.
-# - The memory that a graph will need can be computed beforehand, and allocated at once.
-# - The bindings have two more features of the C++ trainers: moving averages of the weights, and saving and restoring
-# the
-#   optimizer's state.
-# - This state is binary. As text, it took a hundred megabytes for a parser.
-# - The order in which gradients of embeddings are summed depends only on the last update, not on all previous ones.
-# - Cython 3, for Python 3.13, is told that the bindings are in Python 2 (language level 2); `long` is replaced.
-# speed.patch and the sources are about speed: a bi-LSTM layer as one node, and products of small matrices.
+# dynet.patch changes DyNet's source so that
+# - the Python bindings pass arrays directly. As lists of Python numbers, they often took longer than the computation;
+# - the bindings raise MemoryError when memory runs out. DyNet would abort, or print a table of its memory;
+# - the memory that a graph needs can be determined and allocated before anything is computed (graph-memory.h);
+# - the bindings have the C++ trainers' moving averages, and save and restore the state of the optimizer;
+# - this state is binary. As text, it took a hundred megabytes for a parser;
+# - the order in which the gradients of embeddings are summed depends on the last update only;
+# - Cython 3 compiles the bindings, which are written for Python 2.
+# speed.patch and the other sources make it faster: a bi-LSTM layer is one node, and products of small matrices are ours.
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dynet")
 PATCHES = ["dynet.patch", "speed.patch"]
-SOURCES = ["nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h"]
+SOURCES = ["graph-memory.h", "nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h"]
 _CHANGES = b"".join(Path(FOLDER, name).read_bytes() for name in [*PATCHES, *SOURCES, "bindings.pyx"])
 BUILD = "%s-%s" % (VERSION, hashlib.sha256(_CHANGES).hexdigest()[:6])  # the version, and a hash of what changes results
 
@@ -125,12 +121,12 @@ def locked(folder: str, console: Console) -> Iterator[None]:
         yield
 
 
-def _files(folder: str, *patterns: str) -> list[str]:
-    return [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))]
+def _files(folder: str, pattern: str) -> list[str]:
+    return sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
 
 
 def _archives(folder: str) -> list[str]:
-    return _files(folder, "*.whl", "*.zip")
+    return _files(folder, "*.whl") + _files(folder, "*.zip")
 
 
 def cached(folder: str) -> str | None:
@@ -153,7 +149,7 @@ def place(archive: str, folder: str) -> str:
 
 
 def forget(wheel: str, console: Console, env: Mapping[str, str]) -> None:
-    """Remove a wheel that does not work from the cache, with the library that it is built from in this environment."""
+    """Remove a wheel that does not work from the cache, and the library that it was built from with the compiler in `env`."""
     for folder in (os.path.dirname(wheel), library_folder(env)):
         with locked(folder, console):
             for path in _archives(folder):
@@ -198,9 +194,9 @@ def wheel(console: Console, jobs: int, work: str, env: Mapping[str, str]) -> str
 
 
 def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str], folder: str) -> None:
-    """Put the C++ library into `binaries`, a build folder that cmake has configured.
+    """Put the C++ library into the build folder `binaries`, from the folder `folder` of the cache.
 
-    It is copied from the folder `folder` of the cache. If it is not there, it is compiled, and copied to the cache.
+    If it is not in the cache, it is compiled, and copied to the cache.
     """
     target = os.path.join(binaries, "dynet")
     with locked(folder, console):
@@ -219,13 +215,13 @@ def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str], 
 
 
 def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder: str) -> str:
-    """Build the wheel in a new folder under `work`, and copy it to `folder`."""
-    for rest in _files(work, "dynet-*"):  # remains of a killed build
-        shutil.rmtree(rest, ignore_errors=True)
-    place_of_work = tempfile.mkdtemp(prefix="dynet-", dir=work)
-    tools, source = os.path.join(place_of_work, "tools"), os.path.join(place_of_work, "dyNET-" + VERSION)
+    """Build the wheel in a temporary folder in `work`, and copy it to `folder`."""
+    for leftover in _files(work, "dynet-*"):  # of a killed build
+        shutil.rmtree(leftover, ignore_errors=True)
+    temporary = tempfile.mkdtemp(prefix="dynet-", dir=work)
+    tools, source = os.path.join(temporary, "tools"), os.path.join(temporary, "dyNET-" + VERSION)
     python, binaries = os.path.join(tools, "bin", "python"), os.path.join(source, "build")
-    folder_of_library = library_folder(env)
+    cached_library = library_folder(env)  # its name depends on CXXFLAGS, which change below
     packages = sysconfig.get_path("purelib", "venv", {"base": tools})
     env = dict(
         env,
@@ -242,29 +238,29 @@ def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder
     console.step("DyNet %s: tools to build it" % VERSION)
     run(sys.executable, "-m", "venv", tools)
     run(*pip, "install", "--no-compile", "-r", os.path.join(FOLDER, "tools.txt"))
-    options = ["--no-binary=:all:", "--no-deps", "--no-build-isolation", "-d", place_of_work]
+    options = ["--no-binary=:all:", "--no-deps", "--no-build-isolation", "-d", temporary]
     run(*pip, "download", *options, "-r", os.path.join(FOLDER, "source.txt"))
-    with tarfile.open(_files(place_of_work, "*.tar.gz")[0]) as archive:
-        archive.extractall(place_of_work)
+    with tarfile.open(_files(temporary, "*.tar.gz")[0]) as archive:
+        archive.extractall(temporary)
     for name in PATCHES:
         run(python, "-m", "patch_ng", "--directory=" + source, os.path.join(FOLDER, name))
     for name in SOURCES:
         shutil.copy(os.path.join(FOLDER, name), os.path.join(source, "dynet"))
     for name, path in (("bindings.pyx", "python/_dynet.pyx"), ("additions.cmake", "dynet/CMakeLists.txt")):
-        with open(os.path.join(source, path), "ab") as theirs:
-            theirs.write(Path(FOLDER, name).read_bytes())
+        with open(os.path.join(source, path), "ab") as file:
+            file.write(Path(FOLDER, name).read_bytes())
 
     run(python, "-m", "cython", "--cplus", os.path.join(source, "python", "_dynet.pyx"))
     os.mkdir(binaries)
-    places = "-DMH4=" + FOLDER, "-DPYTHON=" + python, "-DPYTHON_HEADERS=" + sysconfig.get_path("include")
-    run("cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), *places, cwd=binaries)
-    library(console, jobs, binaries, env, folder_of_library)
+    paths = "-DMH4=" + FOLDER, "-DPYTHON=" + python, "-DPYTHON_HEADERS=" + sysconfig.get_path("include")
+    run("cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), *paths, cwd=binaries)
+    library(console, jobs, binaries, env, cached_library)
 
     console.step("DyNet %s: Python bindings" % VERSION)
-    run("make", "bindings", cwd=binaries)  # not yet made if the library was in the cache
+    run("make", "bindings", cwd=binaries)  # does nothing if they were compiled with the library
     shutil.copy(os.path.join(FOLDER, "setup.py"), source)
-    run(python, "setup.py", "bdist_wheel", "--dist-dir=" + place_of_work, cwd=source)
-    path = place(_files(place_of_work, "*.whl")[0], folder)
+    run(python, "setup.py", "bdist_wheel", "--dist-dir=" + temporary, cwd=source)
+    path = place(_files(temporary, "*.whl")[0], folder)
     console.done()
-    shutil.rmtree(place_of_work, ignore_errors=True)
+    shutil.rmtree(temporary, ignore_errors=True)
     return path

@@ -5,11 +5,20 @@
 cdef extern from "dynet/nodes-bilstm.h" namespace "dynet":
     CExpression c_bilstm "dynet::bilstm" (const vector[CExpression]& arguments, const vector[unsigned]& lengths) except +
 
+cdef extern from "dynet/aligned-mem-pool.h" namespace "dynet":
+    cppclass AlignedMemoryPool:
+        size_t get_cap()
+        void reserve(size_t n) except +
+
+cdef extern from "dynet/graph-memory.h" namespace "dynet":
+    AlignedMemoryPool& graph_pool(bool gradients)
+    size_t graph_bytes(CComputationGraph& graph, bool gradients) except +
+
 
 def bilstm(arguments, lengths):
-    """A layer of two LSTMs, one from each end, over many sequences at once: see nodes-bilstm.h.
+    """A layer of two LSTMs over sequences of these lengths, which are the columns of its input; see nodes-bilstm.h.
 
-    arguments: the input, the weights and perhaps masks, expressions; lengths: the number of columns of each sequence.
+    arguments: expressions, the input, the weights of both LSTMs and, with dropout, the masks.
     """
     cdef Expression argument
     cdef vector[CExpression] expressions

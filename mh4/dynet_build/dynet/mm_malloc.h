@@ -1,4 +1,4 @@
-// The part that DyNet uses of a header that only x86 compilers have: memory at an address that is a multiple of
+// Replaces a header that only compilers for x86 have, for what DyNet uses of it: memory whose address is a multiple of
 // `alignment`.
 
 #ifndef MM_MALLOC_H

@@ -1,6 +1,6 @@
-"""Make the wheel of DyNet, instead of DyNet's own setup.py, once the library and the bindings are compiled in build.
+"""Make the wheel of DyNet from the library and the bindings that are compiled in build. Replaces DyNet's own setup.py.
 
-The bindings find the library in their own folder. So the wheel needs no other file, and may be anywhere.
+The library is in the wheel, beside the bindings, where they look for it. So the wheel can be installed anywhere.
 """
 
 import shutil
@@ -11,14 +11,14 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 
-class Build(build_ext):
+class AddLibrary(build_ext):
     def run(self) -> None:
         super().run()
         for path in glob("build/dynet/libdynet.*"):
             shutil.copy(path, self.build_lib)
 
 
-shutil.copy("build/python/dynet.py", "python")  # made by cmake
+shutil.copy("build/python/dynet.py", "python")  # which cmake has made
 bindings = Extension(
     "_dynet",
     [],
@@ -38,5 +38,5 @@ setup(
     package_dir={"": "python"},
     py_modules=["dynet", "dynet_config", "dynet_viz"],
     ext_modules=[bindings],
-    cmdclass={"build_ext": Build},
+    cmdclass={"build_ext": AddLibrary},
 )
