@@ -14,9 +14,9 @@ from mh4.util import cpu
 
 
 def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment with the C and C++ compilers to use, CC and CXX.
+    """Return `env` with the C and C++ compilers to use as CC and CXX.
 
-    Raises InputError if there are none, or if they cannot compile an extension.
+    Raises InputError if there are none, or if the C++ compiler or Python's headers do not work.
     """
     path = env.get("PATH", os.defpath)
     c, cxx = (
@@ -39,26 +39,26 @@ def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
             [*shlex.split(cxx), "-x", "c++", "-std=c++11", "-fsyntax-only", "-I", headers, "-"],
             input=b"#include <Python.h>\n#include <vector>\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
         )  # fmt: skip
-        answer, works = check.stdout.decode(errors="replace"), check.returncode == 0
+        output, works = check.stdout.decode(errors="replace"), check.returncode == 0
     except (OSError, ValueError) as error:  # shlex raises ValueError for an unclosed quote
-        answer, works = str(error), False
+        output, works = str(error), False
     if not works:
         raise InputError(
             "the C++ compiler `%s` does not work (%s): install another, or select one with CXX."
-            % (cxx, (answer.strip().splitlines() or ["no output"])[-1])
+            % (cxx, (output.strip().splitlines() or ["no output"])[-1])
         )
     return {**env, "CC": c, "CXX": cxx}
 
 
-def processes(asked: str | int | None = None) -> int:
-    """Return the number of compilers to run in parallel: `asked`, or one per core and 1.5 GB of memory.
+def processes(jobs: str | int | None = None) -> int:
+    """Return the number of compilers to run in parallel: `jobs`, or by default one per core and 1.5 GB of memory.
 
-    Raises InputError if `asked` is no whole number from 1 to 9999.
+    Raises InputError if `jobs` is not a whole number from 1 to 9999.
     """
-    if asked is not None:
-        if not re.match(r"[1-9][0-9]{0,3}\Z", str(asked)):
-            raise InputError("JOBS: %s is not a whole number from 1 to 9999." % asked)
-        return int(asked)
+    if jobs is not None:
+        if not re.fullmatch(r"[1-9][0-9]{0,3}", str(jobs)):
+            raise InputError("JOBS: %s is not a whole number from 1 to 9999." % jobs)
+        return int(jobs)
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):

@@ -20,16 +20,13 @@ NO_NETWORK = re.compile(
 NO_MEMORY = re.compile(rb"[Kk]illed signal terminated program|virtual memory exhausted|out of memory")
 POLL = 1  # seconds
 LINE_EVERY = 30  # seconds
-# Runs a command beside a process that waits for the end of its standard input, a pipe from us. When the pipe is closed,
-# at the latest because we are killed, it terminates the command and everything that the command has started.
+# A shell script that runs a command, and beside it a process that reads a pipe from us. When the pipe is closed, at the
+# latest by our own end, this process terminates the command and everything that the command has started.
 GUARDED = 'exec 3<&0 </dev/null; (read line <&3; kill -TERM 0) & exec 3<&-; exec "$@"'
 
 
 class Console:
-    """Runs commands, with their output in a log file, and prints progress.
-
-    There is a line at both ends of a step, and further ones in between.
-    """
+    """Runs commands, with their output in a log file, and prints a line when a step begins, every 30 seconds, and at its end."""
 
     def __init__(self, log: str, stream: TextIO | None = None) -> None:
         self.log = log
@@ -61,12 +58,12 @@ class Console:
         cwd: str | None = None,
         failure: str = "a command failed",
     ) -> None:
-        """Run a command; a failure raises InputError with `failure` and, if known, the reason."""
+        """Run a command. If it fails, raises InputError with the text `failure` and, if known, the reason."""
         with open(self.log, "ab") as log:
             log.write(b"\n$ " + b" ".join(map(os.fsencode, command)) + b"\n")
             log.flush()
             start = log.tell()
-            # In a separate session, Ctrl-C only reaches this process, which then ends all that the command has started.
+            # The command has a session of its own, so Ctrl-C only reaches this process, which then ends the command.
             process = subprocess.Popen(
                 ["/bin/sh", "-c", GUARDED, "sh", *command], stdin=subprocess.PIPE, stdout=log, stderr=log, env=env, cwd=cwd,
                 start_new_session=True,
