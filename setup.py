@@ -1,13 +1,13 @@
 """Build the exact decoders (Cython, C++); everything else is in pyproject.toml.
 
 One build is for all processors. The charts of an algorithm (mh4/decoders/charts/ALGORITHM/charts.cc) are compiled once
-for each entry of VARIANTS, into the extension of its module. mh4/decoders/sentences.pyx chooses a variant at import.
-All other code is compiled for any processor of the architecture. Results of the variants are the same to the bit. An
-extension depends on the headers in its folder and in charts/shared/, so that a change of one decoder does not recompile
-the others.
+for each entry of VARIANTS, and all variants are linked into the extension of the algorithm. mh4/decoders/sentences.pyx
+chooses one at import. Results of the variants are the same to the bit. All other code is compiled once, for any
+processor of the architecture. An extension depends on the headers in its folder and in charts/shared/, so a change of
+one decoder does not recompile the others.
 
-MH4_CFLAGS has further options for the compiler and the linker, such as -fsanitize=address. With MH4_COMPILED=1, nothing
-is compiled: `make setup` runs pip in this way while it compiles the decoders by itself.
+MH4_CFLAGS adds options for the compiler and the linker, such as -fsanitize=address. With MH4_COMPILED=1, nothing is
+compiled: `make setup` sets it for pip, and compiles the decoders in parallel.
 """
 
 import os
@@ -26,13 +26,13 @@ from setuptools.modified import newer_group
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 CHARTS = "mh4/decoders/charts"
-# The compiler's options for the variants. If several variants contain the same function of the standard library, the
-# linker takes that of the first. So each variant has to run on all processors that run a later one. Processors other
-# than x86 have the same vectors in all models.
-VARIANTS = {"baseline": []}
+# The compiler's options for the variants, from the oldest processors to the newest. If several variants contain the same
+# function of the standard library, the linker takes that of the first, which has to run on all processors.
 if platform.machine() in ("x86_64", "AMD64"):
     VARIANTS = {"baseline": ["-march=x86-64-v2"], "avx2": ["-march=x86-64-v3"], "avx512": ["-march=x86-64-v4"]}
-# Cython's code for arrays, once instead of in every module: this halves the time of compilation and the size.
+else:  # all models of the architecture have the same vectors
+    VARIANTS = {"baseline": []}
+# Cython's code for arrays, compiled once instead of in every module, which halves the time of compilation and the size.
 SHARED = "mh4.decoders.cython_shared"
 DIRECTIVES = {
     "language_level": 3,
@@ -42,27 +42,32 @@ DIRECTIVES = {
     "initializedcheck": False,
     "annotation_typing": False,  # annotations are for readers and type checkers
 }
-further = shlex.split(os.environ.get("MH4_CFLAGS", ""))
 # No fused multiply-add: it would round differently from a multiplication and an addition.
 OPTIONS = ["-O3", "-g0", "-ffp-contract=off"]
+FROM_USER = shlex.split(os.environ.get("MH4_CFLAGS", ""))
 
 
 def path_of(name, extension):
     return name.replace(".", "/") + extension
 
 
-def extension(name):
-    """Return the extension of a module."""
-    c = name == SHARED
-    folder = os.path.join(CHARTS, name.rpartition(".")[2])
+def chart_folder(name):
+    """Return the folder of a module's charts, which only algorithms have."""
+    return os.path.join(CHARTS, name.rpartition(".")[2])
+
+
+def make_extension(name):
+    """Return the extension of a module. All are C++ but Cython's code for arrays."""
+    folder = chart_folder(name)
+    language, suffix, standard = ("c", ".c", []) if name == SHARED else ("c++", ".cpp", ["-std=c++17"])
     return Extension(
         name,
-        [path_of(name, ".c" if c else ".cpp")],
+        [path_of(name, suffix)],
         include_dirs=[CHARTS, CHARTS + "/shared"],
         depends=sorted(glob(folder + "/*.h*") + glob(folder + "/*.cc") + glob(CHARTS + "/shared/*.h*")),
-        extra_compile_args=OPTIONS + ([] if c else ["-std=c++17"]) + further,  # compilers have different defaults
-        extra_link_args=(["-s"] if "bdist_wheel" in sys.argv and sys.platform == "linux" else []) + further,
-        language=None if c else "c++",
+        extra_compile_args=OPTIONS + standard + FROM_USER,
+        extra_link_args=(["-s"] if "bdist_wheel" in sys.argv and sys.platform == "linux" else []) + FROM_USER,
+        language=language,
     )
 
 
@@ -91,25 +96,32 @@ class BuildDecoders(build_ext):
     def build_extensions(self):
         write_recurrences()
         modules = [Extension(name, [path_of(name, ".pyx")], language="c++") for name in names]
-        cythonize([extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED)
+        cythonize([make_extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name=SHARED)
         with ThreadPoolExecutor(self.parallel) as pool:
-            # oneec, which takes longest, comes early.
-            pairs = [(built, variant) for built in self.extensions[::-1] for variant in VARIANTS]
-            charts = [(built, pool.submit(self.compile_charts, built, variant)) for built, variant in pairs]
-        for built, objects in charts:
-            built.extra_objects += objects.result()
+            # In reverse order, oneec, which takes longest, comes early.
+            compiled = [
+                (extension, pool.submit(self.compile_charts, extension, variant))
+                for extension in reversed(self.extensions)
+                for variant in VARIANTS
+            ]
+        for extension, objects in compiled:
+            extension.extra_objects += objects.result()
         super().build_extensions()
+        self.remove_leftovers()
+
+    def remove_leftovers(self):
+        """Remove extensions whose source is gone: each would hide a Python module of the same name."""
         for folder in ("", self.build_lib + os.sep):
             for path in glob(folder + "mh4/*/*.so"):
                 name = path[len(folder) :].split(".")[0].replace(os.sep, ".")
-                if name not in (*names, SHARED):  # a leftover would hide a Python module of the same name
+                if name not in (*names, SHARED):
                     os.unlink(path)
 
     def compile_charts(self, extension, variant):
-        """Compile the charts of a module, if it has any and is to be built, and return the names of the objects."""
-        source = os.path.join(CHARTS, extension.name.rpartition(".")[2], "charts.cc")
-        built = self.get_ext_fullpath(extension.name)
-        changed = self.force or newer_group([*extension.depends, *extension.sources], built, "newer")
+        """Return the names of the objects of a module's charts, if it has any and is to be built."""
+        source = os.path.join(chart_folder(extension.name), "charts.cc")
+        path = self.get_ext_fullpath(extension.name)
+        changed = self.force or newer_group([*extension.depends, *extension.sources], path, "newer")
         if not (changed and os.path.exists(source)):
             return []
         return self.compiler.compile(
@@ -125,18 +137,21 @@ def write_stub(path):
     """Write the stub (.pyi) of a module: its imports, functions, constants with a type, and the names of classes."""
     with open(path) as file:
         source = file.read()
-    found = [r"import .*", r"from (?!.* cimport ).*", r"[A-Z0-9_]{2,}: \S[^=\n]*", r"cdef class \w+", r"def [a-z](?:.|\n)*?:$"]
+    patterns = [r"import .*", r"from (?!.* cimport ).*", r"[A-Z0-9_]{2,}: \S[^=\n]*", r"cdef class \w+", r"def [a-z](?:.|\n)*?:$"]
     lines = ["from typing import Any"]
-    for line in re.findall("^(?:%s)" % "|".join(found), source, re.MULTILINE):
-        name = re.match(r"cdef class (\w+)", line)
-        lines.append("%s: Any" % name[1] if name else line + " ..." * line.endswith(":"))
+    for found in re.findall("^(?:%s)" % "|".join(patterns), source, re.MULTILINE):
+        if found.startswith("cdef class "):
+            lines.append("%s: Any" % found.split()[2])
+        else:
+            lines.append(found + " ..." if found.endswith(":") else found)
     with open(path[:-1] + "i", "w") as file:
         file.write("\n".join(lines) + "\n")
 
 
-names, extensions = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"))], []
+names = [path[:-4].replace(os.sep, ".") for path in sorted(glob("mh4/*/*.pyx"))]
+extensions = []
 if "MH4_COMPILED" not in os.environ:
     for name in names:
         write_stub(path_of(name, ".pyx"))
-    extensions = [extension(name) for name in [*names, SHARED]]
+    extensions = [make_extension(name) for name in [*names, SHARED]]
 setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders})
