@@ -23,16 +23,17 @@ help:
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))
-# All variables that follow `make`, even misspelt ones, are passed to studies as options. make puts their values into
-# the environment, from which studies also read other variables. LANG only counts if it follows `make`: in the
-# environment it is the locale, so it is not exported, and no command started here takes the treebank for the locale.
-typed = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
-others = $(filter-out LANG PYTHON SOURCE RECORD HELP,$(sort $(typed)))
-options = $(if $(filter LANG,$(typed)),--LANG='$(LANG)') $(foreach name,$(others),$(if $($(name)),--$(name)="$$$(name)"))
+# Studies get every variable that follows `make` as an option, even a misspelt one, with the value that make exports to
+# the shell. Only LANG is not exported, since it is the locale there: a LANG that follows `make` is a treebank, and a LANG
+# of the environment is not.
+given = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+exported = $(filter-out LANG PYTHON SOURCE RECORD HELP,$(sort $(given)))
+options = $(if $(filter LANG,$(given)),--LANG='$(LANG)') $(foreach name,$(exported),$(if $($(name)),--$(name)="$$$(name)"))
 unexport LANG MAKEFLAGS MFLAGS MAKEOVERRIDES
 ifdef SOURCE
   export MH4_DATA_SOURCE = $(SOURCE)
 endif
+# A PYTHON that the user selects, in either place, replaces that of an existing .venv.
 set_up = '$(PYTHON)' tools/environment.py $(if $(filter file,$(origin PYTHON)),,--this-python) $(if $(JOBS),--jobs="$$JOBS")
 
 setup: ; @$(set_up)
@@ -43,8 +44,7 @@ check: lint ; .venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadsco
 lint: environment
 	.venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy && .venv/bin/lint-imports --no-logo
 	.venv/bin/clang-format --dry-run -Werror mh4/decoders/charts/*/*.hpp mh4/decoders/charts/*/*.cc
-# An environment .venv-GROUP with a dependency group of pyproject.toml. It also sees the packages of .venv, after its
-# own.
+# An environment .venv-GROUP with a dependency group of pyproject.toml; its packages precede those of .venv.
 %-environment: environment
 	@cmp -s .venv/pyvenv.cfg .venv-$*/made || .venv/bin/python -m venv --clear .venv-$*
 	@.venv-$*/bin/python -m pip -q --disable-pip-version-check install 'pip>=25.1'
