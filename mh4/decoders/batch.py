@@ -91,14 +91,7 @@ def checked(
     a wrong type or shape. The numbers themselves are not checked.
     """
     expected = decoder(name).tensors
-    if not isinstance(scores, Mapping):
-        raise ValueError("%s: expected the tensors by name, %s, got %s" % (argument, ", ".join(expected), type(scores).__name__))
-    for known in scores:
-        if known not in expected:
-            raise ValueError("%s: %s has no tensor %r; it has %s" % (argument, name, known, ", ".join(expected)))
-    for needed, shape in expected.items():
-        if scores.get(needed) is None and not shape.optional:
-            raise ValueError("%s: %s needs the tensor %s %s" % (argument, name, needed, shape.text()))
+    _check_names(name, scores, argument)
     words = np.asarray(lengths)
     if words.ndim != 1 or (words.dtype.kind not in "iu" and len(words)):
         raise ValueError("lengths: expected a vector of integers, got dtype %s and shape %s" % (words.dtype, words.shape))
@@ -119,6 +112,19 @@ def checked(
     for b in np.flatnonzero((words < 0) | (words > longest))[:1]:
         raise ValueError("lengths: sentence %d has %d words, but the arrays have room for 0 to %d" % (b, words[b], longest))
     return arrays, words.astype(np.intp), longest
+
+
+def _check_names(name: str, scores: Mapping[str, ArrayLike], argument: str) -> None:
+    """Raise ValueError unless the scores have all tensors that the decoder needs, by name, and no others."""
+    expected = decoder(name).tensors
+    if not isinstance(scores, Mapping):
+        raise ValueError("%s: expected the tensors by name, %s, got %s" % (argument, ", ".join(expected), type(scores).__name__))
+    for tensor in scores:
+        if tensor not in expected:
+            raise ValueError("%s: %s has no tensor %r; it has %s" % (argument, name, tensor, ", ".join(expected)))
+    for needed, shape in expected.items():
+        if scores.get(needed) is None and not shape.optional:
+            raise ValueError("%s: %s needs the tensor %s %s" % (argument, name, needed, shape.text()))
 
 
 def checked_trees(heads: ArrayLike | None, lengths: np.ndarray, longest: int) -> np.ndarray | None:
