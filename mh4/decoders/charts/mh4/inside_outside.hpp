@@ -52,7 +52,8 @@ template <class N> class MH4 : public TransitionSums<N> {
     Value *from, *la, *ra, *u2, *d, *count_la, *count_ra, *coefficients, *rows;
     // at j: the derivative by u[i,j], and the count of RA' (i->j): vectors whose lanes are still to be added up
     Value *g_u2, *count_rap;
-    enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
+    // The terms of `link`: a reduce of left[j] t[k,l], or of u[i,j] t[j,k,l]
+    enum { LEFT_RA, LEFT_LA, LEFT_RA2, LEFT_LA2, U_RA2, U_LAP, U_RAP, U_LA2, KINDS };
 
     Value* row3(Value* table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
     bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from i, before the last transition
@@ -151,31 +152,48 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
     }
 
-    Value* by(int kind) const { return coefficients + kind * stride; }
+    // The factors of a term that depend on j, for `link`, and on l, for `unlink`
+    Value* by_j(int kind) const { return coefficients + kind * stride; }
+    Value* by_l(int kind) const { return rows + kind * stride; }
+
+    // The factors of the weights of reduces that depend on i, j and k
+    struct Factors {
+        Value ra, la, ra2, lap, rap, la2;
+    };
+    Factors factors(int j, int k) const {
+        const auto s1s0 = [&](int t) { return row(on_s1s0[t], k)[j]; };
+        return {s1s0(RA), s1s0(LA), s1s0(RA2) * from[k], s1s0(LAp), s1s0(RAp) * from[j], s1s0(LA2)};
+    }
 
     // If scores forbid much, as heads do, most items are 0. Then loops skip a j if d and u are both 0, since every term
     // has one of them as a factor.
     template <bool sparse> static bool skips(const Value& d, const Value& u) { return sparse && N::is_zero(d) && N::is_zero(u); }
 
-    // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k
+    // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k. With left[j] = d[i,j,k] shift[j,k],
+    //
+    //     d[i,j,l] += left[j] t[k,l] (RA + LA + RA2) + u[i,j] t[j,k,l] RA2
+    //     d[i,k,l] += sum over j of (left[j] t[k,l] + u[i,j] t[j,k,l]) (LA' + RA' + LA2)
+    //
+    // Without arc scores, the sum of u[i,j] t[j,k,l] RA2 over k is u[i,j] by_u2[j,l]. With arc scores, LA2 has a factor
+    // that depends on j and l. All other reduces of left[j] t[k,l] without j are summed over j before the loop over l.
     template <bool by_arc, bool sparse> void link(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 16);
-        Value by_lap = Value(), by_rap = Value(), by_la2 = Value();
+        Value left_lap = Value(), left_rap = Value(), left_la2 = Value();
         for (int j = i + 1; j < k; j++) {
             if (skips<sparse>(d[j], u2[j])) continue;
-            Value left = d[j] * row(shift, k)[j], arc_k = row(on_s1s0[RA2], k)[j] * from[k];
-            Value arc_j = row(on_s1s0[RAp], k)[j] * from[j];
-            by(BY_RA)[j] = left * row(on_s1s0[RA], k)[j];
-            by(BY_LA)[j] = left * row(on_s1s0[LA], k)[j];
-            by(BY_RA2)[j] = left * arc_k;
-            by(BY_LA2)[j] = left * row(on_s1s0[LA2], k)[j];
-            by(T_BY_RA2)[j] = u2[j] * arc_k;
-            by(T_BY_LAP)[j] = u2[j] * row(on_s1s0[LAp], k)[j];
-            by(T_BY_RAP)[j] = u2[j] * arc_j;
-            by(T_BY_LA2)[j] = u2[j] * row(on_s1s0[LA2], k)[j];
-            by_lap += left * row(on_s1s0[LAp], k)[j];
-            by_rap += left * arc_j;
-            by_la2 += by(BY_LA2)[j];
+            const Value left = d[j] * row(shift, k)[j], u = u2[j];
+            const Factors by = factors(j, k);
+            by_j(LEFT_RA)[j] = left * by.ra;
+            by_j(LEFT_LA)[j] = left * by.la;
+            by_j(LEFT_RA2)[j] = left * by.ra2;
+            by_j(LEFT_LA2)[j] = left * by.la2;
+            by_j(U_RA2)[j] = u * by.ra2;
+            by_j(U_LAP)[j] = u * by.lap;
+            by_j(U_RAP)[j] = u * by.rap;
+            by_j(U_LA2)[j] = u * by.la2;
+            left_lap += left * by.lap;
+            left_rap += left * by.rap;
+            left_la2 += by_j(LEFT_LA2)[j];
         }
         for (int x = start(k); x < stride; x += WIDTH) {
             Vector kl = N::at(row(t2, k) + x);
@@ -186,23 +204,23 @@ template <class N> class MH4 : public TransitionSums<N> {
                 if (skips<sparse>(d[j], u2[j])) continue;
                 Vector jkl = N::at(row3(t3, j, k) + x);
                 Value* to = row3(d3, i, j) + x;
-                Vector more = by(BY_RA)[j] * kl_ra + by(BY_LA)[j] * kl_la + by(BY_RA2)[j] * kl_ra2;
-                if (by_arc) more += by(T_BY_RA2)[j] * l_ra2 * jkl;
+                Vector more = by_j(LEFT_RA)[j] * kl_ra + by_j(LEFT_LA)[j] * kl_la + by_j(LEFT_RA2)[j] * kl_ra2;
+                if (by_arc) more += by_j(U_RA2)[j] * l_ra2 * jkl;
                 N::put(to, N::at(to) + more);
-                lap += by(T_BY_LAP)[j] * jkl;
-                rap += by(T_BY_RAP)[j] * jkl;
+                lap += by_j(U_LAP)[j] * jkl;
+                rap += by_j(U_RAP)[j] * jkl;
                 if (by_arc) {
                     Vector arcs = N::at(row(arc, j) + x);
-                    la2 += by(T_BY_LA2)[j] * jkl * arcs;
-                    arcs_la2 += by(BY_LA2)[j] * arcs;
+                    la2 += by_j(U_LA2)[j] * jkl * arcs;
+                    arcs_la2 += by_j(LEFT_LA2)[j] * arcs;
                 } else {
-                    la2 += by(T_BY_LA2)[j] * jkl;
+                    la2 += by_j(U_LA2)[j] * jkl;
                 }
             }
             Value* to = row3(d3, i, k) + x;
-            Vector more = (lap + by_lap * kl) * N::at(row(on_s0b0[LAp], k) + x) +
-                          (rap + by_rap * kl) * N::at(row(on_s0b0[RAp], k) + x) +
-                          (la2 + (by_arc ? arcs_la2 * kl : by_la2 * kl)) * N::at(row(on_s0b0[LA2], k) + x);
+            Vector more = (lap + left_lap * kl) * N::at(row(on_s0b0[LAp], k) + x) +
+                          (rap + left_rap * kl) * N::at(row(on_s0b0[RAp], k) + x) +
+                          (la2 + (by_arc ? arcs_la2 * kl : left_la2 * kl)) * N::at(row(on_s0b0[LA2], k) + x);
             if (!by_arc && !forbidden(i)) more += u2[k] * N::at(row(by_u2, k) + x);
             N::put(to, N::at(to) + more);
         }
@@ -257,28 +275,26 @@ template <class N> class MH4 : public TransitionSums<N> {
         }
     }
 
-    Value* by_l(int kind) const { return rows + kind * stride; }
-
     // The reverse of `link`: the derivatives by d[i,j,k] and u[i,j]
     template <bool by_arc, bool sparse> void unlink(int i, int k) {
         watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 32);
         const Value* g_k = row3(g3, i, k);
-        Vector by_lap = Vector(), by_rap = Vector(), by_la2 = Vector();
+        Vector left_lap = Vector(), left_rap = Vector(), left_la2 = Vector();
         for (int x = start(k); x < stride; x += WIDTH) {
             Vector kl = N::at(row(t2, k) + x), g = N::at(g_k + x);
             Vector lap = g * N::at(row(on_s0b0[LAp], k) + x), rap = g * N::at(row(on_s0b0[RAp], k) + x);
             Vector la2 = g * N::at(row(on_s0b0[LA2], k) + x), ra2 = N::at(row(on_s0b0[RA2], k) + x);
-            N::put(by_l(BY_RA) + x, kl * N::at(row(on_s0b0[RA], k) + x));
-            N::put(by_l(BY_LA) + x, kl * N::at(row(on_s0b0[LA], k) + x));
-            N::put(by_l(BY_RA2) + x, kl * ra2);
-            N::put(by_l(T_BY_RA2) + x, ra2);
-            N::put(by_l(T_BY_LAP) + x, lap);
-            N::put(by_l(T_BY_RAP) + x, rap);
-            N::put(by_l(T_BY_LA2) + x, la2);
-            N::put(by_l(BY_LA2) + x, kl * la2);
-            by_lap += kl * lap;
-            by_rap += kl * rap;
-            by_la2 += kl * la2;
+            N::put(by_l(LEFT_RA) + x, kl * N::at(row(on_s0b0[RA], k) + x));
+            N::put(by_l(LEFT_LA) + x, kl * N::at(row(on_s0b0[LA], k) + x));
+            N::put(by_l(LEFT_RA2) + x, kl * ra2);
+            N::put(by_l(U_RA2) + x, ra2);
+            N::put(by_l(U_LAP) + x, lap);
+            N::put(by_l(U_RAP) + x, rap);
+            N::put(by_l(U_LA2) + x, la2);
+            N::put(by_l(LEFT_LA2) + x, kl * la2);
+            left_lap += kl * lap;
+            left_rap += kl * rap;
+            left_la2 += kl * la2;
         }
         Vector from_i = Vector();
         for (int j = i + 1; j < k; j++) {
@@ -287,38 +303,37 @@ template <class N> class MH4 : public TransitionSums<N> {
             const Value *g_row = row3(g3, i, j), *t_row = row3(t3, j, k);
             for (int x = start(k); x < stride; x += WIDTH) {
                 Vector g_j = N::at(g_row + x), jkl = N::at(t_row + x);
-                sums[BY_RA] += g_j * N::at(by_l(BY_RA) + x);
-                sums[BY_LA] += g_j * N::at(by_l(BY_LA) + x);
-                sums[BY_RA2] += g_j * N::at(by_l(BY_RA2) + x);
-                sums[T_BY_RA2] += g_j * jkl * N::at(by_l(T_BY_RA2) + x);
-                sums[T_BY_LAP] += jkl * N::at(by_l(T_BY_LAP) + x);
-                sums[T_BY_RAP] += jkl * N::at(by_l(T_BY_RAP) + x);
+                sums[LEFT_RA] += g_j * N::at(by_l(LEFT_RA) + x);
+                sums[LEFT_LA] += g_j * N::at(by_l(LEFT_LA) + x);
+                sums[LEFT_RA2] += g_j * N::at(by_l(LEFT_RA2) + x);
+                sums[U_RA2] += g_j * jkl * N::at(by_l(U_RA2) + x);
+                sums[U_LAP] += jkl * N::at(by_l(U_LAP) + x);
+                sums[U_RAP] += jkl * N::at(by_l(U_RAP) + x);
                 if (by_arc) {
                     Vector arcs = N::at(row(arc, j) + x);
-                    sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x) * arcs;
-                    sums[BY_LA2] += N::at(by_l(BY_LA2) + x) * arcs;
+                    sums[U_LA2] += jkl * N::at(by_l(U_LA2) + x) * arcs;
+                    sums[LEFT_LA2] += N::at(by_l(LEFT_LA2) + x) * arcs;
                 } else {
-                    sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x);
+                    sums[U_LA2] += jkl * N::at(by_l(U_LA2) + x);
                 }
             }
-            Value left = d[j] * row(shift, k)[j];
-            Value s1_ra2 = row(on_s1s0[RA2], k)[j] * from[k], s1_rap = row(on_s1s0[RAp], k)[j] * from[j];
-            Value s1_lap = row(on_s1s0[LAp], k)[j], s1_la2 = row(on_s1s0[LA2], k)[j];
-            Vector g = row(on_s1s0[RA], k)[j] * sums[BY_RA] + row(on_s1s0[LA], k)[j] * sums[BY_LA] + s1_ra2 * sums[BY_RA2] +
-                       s1_lap * by_lap + s1_rap * by_rap + s1_la2 * (by_arc ? sums[BY_LA2] : by_la2);
-            row3(g3, i, j)[k] += row(shift, k)[j] * N::sum(g);
-            Vector g_u = s1_ra2 * sums[T_BY_RA2] + s1_lap * sums[T_BY_LAP] + s1_rap * sums[T_BY_RAP] + s1_la2 * sums[T_BY_LA2];
-            Vector rap_k = s1_rap * (left * by_rap + u2[j] * sums[T_BY_RAP]);
+            const Value left = d[j] * row(shift, k)[j], u = u2[j];
+            const Factors by = factors(j, k);
+            const Vector g_left = by.ra * sums[LEFT_RA] + by.la * sums[LEFT_LA] + by.ra2 * sums[LEFT_RA2] + by.lap * left_lap +
+                                  by.rap * left_rap + by.la2 * (by_arc ? sums[LEFT_LA2] : left_la2);
+            row3(g3, i, j)[k] += row(shift, k)[j] * N::sum(g_left);
+            const Vector g_u = by.ra2 * sums[U_RA2] + by.lap * sums[U_LAP] + by.rap * sums[U_RAP] + by.la2 * sums[U_LA2];
             N::put(g_u2 + WIDTH * j, N::at(g_u2 + WIDTH * j) + g_u);
-            N::put(count_rap + WIDTH * j, N::at(count_rap + WIDTH * j) + rap_k);
-            from_i += s1_ra2 * (left * sums[BY_RA2] + u2[j] * sums[T_BY_RA2]);
+            const Vector rap = by.rap * (left * left_rap + u * sums[U_RAP]);
+            N::put(count_rap + WIDTH * j, N::at(count_rap + WIDTH * j) + rap);
+            from_i += by.ra2 * (left * sums[LEFT_RA2] + u * sums[U_RA2]);
         }
         row(count_arc, k)[i] += N::sum(from_i);
     }
 
     // The derivatives by [j,k,l] and [k,l] from their use in [i,j,k,l] in all planes i < j, and the counts of reduces
     template <bool by_arc, bool sparse> void gather(int j) {
-        Value *h = h3, *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
+        Value *h = h3, *d_arc = by_j(0), *d_arc_k = by_j(1), *u_arc = by_j(2), *u_arc_k = by_j(3), *k_u = by_l(0);
         const Value *u = row(u2_to, j), *arc_j = row(arc, j);
         for (int i = 0; i < j; i++) u_arc[i] = forbidden(i) ? Value() : u[i] * arc_j[i];
         if (!by_arc)
