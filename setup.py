@@ -57,9 +57,9 @@ def chart_folder(name):
 
 
 def make_extension(name):
-    """Return the extension of a module. All are C++ but Cython's code for arrays."""
+    """Return the extension of a module. All are C++ but Cython's code for arrays, whose language Cython sets itself."""
     folder = chart_folder(name)
-    language, suffix, standard = ("c", ".c", []) if name == SHARED else ("c++", ".cpp", ["-std=c++17"])
+    language, suffix, standard = (None, ".c", []) if name == SHARED else ("c++", ".cpp", ["-std=c++17"])
     return Extension(
         name,
         [path_of(name, suffix)],
