@@ -270,7 +270,9 @@ def _table(lines: Sequence[Line]) -> Table:
     there = {system for line in lines for system in (*line.ours, *line.paper)}
     systems = sorted(there - {*published.COLUMNS}, key=published.place) + [name for name in published.COLUMNS if name in there]
     body = []
-    for line, same in ((line, same) for line, same in zip(lines, _pooled(lines), strict=True) if line.ours):
+    for line, same in zip(lines, _pooled(lines), strict=True):
+        if not line.ours:
+            continue
         body.append([language(line.name), "ours", *(_ours(line.ours.get(system)) for system in systems)])
         if line.paper:
             body.append(["", "paper", *(str(line.paper.get(system, NONE)) for system in systems)])

@@ -133,7 +133,7 @@ def test_no_test_scores_are_left_out(tmp_path):
 
 
 def test_two_standard_errors():
-    """Differences beyond two standard errors are marked, here 2.098, or 0 for the cells without a deviation."""
+    """Differences beyond two standard errors, here 2.098, are marked. Without a deviation, there is no mark."""
     theirs, two = paper_average((80.0, 0.5**0.5)), Average(82.1, 2**0.5, (1, 2))
     assert report._difference(two, theirs) == "+2.10 *" and report._difference(replace(two, mean=82.09), theirs) == "+2.09"
     assert report._difference(replace(two, std=None), theirs) == "+2.10"
