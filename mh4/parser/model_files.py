@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mh4.errors import InputError, OutOfMemory, shown
-from mh4.util import memory, reading
+from mh4.util import memory, reading, signals
 from mh4.util.files import git_blob_id, write_bytes
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
     import numpy as np
 
     content = io.BytesIO()  # zipfile complains on standard error if the disk is full
-    np.savez(content, **arrays)
+    with signals.held():  # a zipfile that is interrupted raises an error of its own, which would hide the signal
+        np.savez(content, **arrays)
     with content.getbuffer() as written:
         write_bytes(path, written)
 
@@ -226,7 +227,7 @@ def write_packed(path: str, members: Mapping[str, bytes]) -> None:
     manifest = json.dumps({"format": _FORMAT, "sha256": sums}, indent=1) + "\n"
     order = (CARD_TEXT, CARD, _MANIFEST, *PACKED)  # the card first: whoever lists or unpacks the file finds it at the top
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as packed:
+    with signals.held(), zipfile.ZipFile(content, "w") as packed:  # as in write_arrays
         for name, data in sorted({**members, _MANIFEST: manifest.encode()}.items(), key=lambda member: order.index(member[0])):
             member = zipfile.ZipInfo(name, _EPOCH)
             member.external_attr = 0o644 << 16

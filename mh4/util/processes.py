@@ -17,7 +17,7 @@ from threading import Thread
 from typing import Any
 
 from mh4.errors import InputError, reason
-from mh4.util.signals import ENDING
+from mh4.util import signals
 
 _PR_SET_PDEATHSIG = 1
 
@@ -48,13 +48,10 @@ class Child:
         process = context.Process(target=_serve, args=(theirs,))
         # Otherwise multiprocessing would start the tracker's process with the first child, and unblock the signals.
         resource_tracker.ensure_running()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # the child inherits the mask
-        try:
+        with signals.held():
             process.start()
             self.pid = process.pid
             self._kill = weakref.finalize(self, _kill, process, os.getpid())  # called at program exit at the latest
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:

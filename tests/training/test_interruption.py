@@ -160,9 +160,10 @@ def assert_says_how_to_resume(said, number):
     assert said == "mh4: %s; run the same command again to resume\n" % reason
 
 
-# `mh4` that gets a signal when it reads a treebank, in an update, in an evaluation, or when the temperature is fitted.
+# `mh4` that gets a signal when it reads a treebank, in an update, in an evaluation, when it writes an
+# array of weights, or when the temperature is fitted.
 SIGNALLED = """
-import os, sys
+import os, sys, zipfile
 from mh4.data import conllu
 from mh4.parser.parsing import Parser
 from mh4.training import calibration, trainer
@@ -173,6 +174,7 @@ place, name = {
     "reading": (conllu, "each_file"),
     "update": (trainer.Trainer, "learn"),
     "evaluation": (Parser, "derivations"),
+    "weights": (zipfile._ZipWriteFile, "close"),
     "temperature": (calibration, "negative_log_likelihood"),
 }[moment]
 function = getattr(place, name)
@@ -192,7 +194,7 @@ def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole
     """A training that is stopped at several moments, one after the other, ends like an uninterrupted one."""
     folder, metrics = tmp_path / "model", tmp_path / "model" / "metrics.jsonl"
     chosen = training(treebank, folder)
-    moments = ["reading", "update", "evaluation", None, "evaluation", "temperature"]
+    moments = ["reading", "update", "evaluation", "weights", None, "evaluation", "temperature"]
     for k, moment in enumerate(moments):
         number = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[k % 3]
         if moment:
@@ -207,7 +209,7 @@ def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole
         assert process.returncode == 128 + number, said
         assert_says_how_to_resume(said, number)
         assert not list(folder.glob(".*.part"))
-        assert (folder / "checkpoint.npz").exists() == (k >= 3)
+        assert (folder / "checkpoint.npz").exists() == (k >= 4)
     assert len(metrics.read_text().splitlines()) == 15 and not (folder / "summary.json").exists()
     assert run(chosen)[0] == 0
     assert record(folder) == record(whole[0]) and names(folder) == FINISHED
