@@ -43,17 +43,15 @@ def minibatch_loss(
     names = [sentence.name for sentence in sentences]
     loss_of_trees = negative_log_likelihood if settings.loss == "likelihood" else partial(tree_loss, names)
     targets = {k: heads for k, heads in enumerate(trees) if heads is not None}
-    terms = [loss_of_trees(model.system, scores.trees, targets, model.config.scorer.single_root)]
+    losses = [(loss_of_trees(model.system, scores.trees, targets, model.config.scorer.single_root), 1.0)]
     for column, tag_scores in scores.tags.items():
         tags = chain.from_iterable(getattr(sentence, column) for sentence in sentences)
-        loss = hinge(tag_scores, getattr(model.vocabulary, column).numbers(tags))
-        terms.append(None if loss is None else loss * getattr(settings, column + "_weight"))
+        losses.append((hinge(tag_scores, getattr(model.vocabulary, column).numbers(tags)), getattr(settings, column + "_weight")))
     gold = model.vocabulary.labels.numbers(chain.from_iterable(sentence.deprels for sentence in sentences))
     if not labelled.all():
         labels, gold = dy.select_cols(labels, np.flatnonzero(labelled).tolist()), gold[labelled]
-    loss = hinge(labels, gold) if len(gold) else None
-    terms.append(None if loss is None else loss * settings.label_weight)
-    terms = [term for term in terms if term is not None]
+    losses.append((hinge(labels, gold) if len(gold) else None, settings.label_weight))
+    terms = [loss * weight for loss, weight in losses if loss is not None]
     return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
 
 
