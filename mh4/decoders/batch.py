@@ -238,11 +238,11 @@ def decode(
     """
     tensors, lengths, longest = checked(name, scores, lengths, cost)
     kind = TransitionDecoding if "shift" in tensors else Decoding
-    max_bytes = mh5.MAX_BYTES if name == "mh5" else np.inf
-    sentences = kind(tensors, checked_trees(heads, lengths, longest), single_root, tensors.get("cost"), lengths, max_bytes)
+    most = mh5.most_words() if name == "mh5" else np.inf
+    sentences = kind(tensors, checked_trees(heads, lengths, longest), single_root, tensors.get("cost"), lengths, most)
     _process(name, "decode", sentences, threads)
-    for b, needed in sorted(sentences.too_large):
-        warn(f"sentence {b}: {mh5.too_large(lengths[b], needed)}", stacklevel=2)
+    for b in sorted(sentences.too_long):
+        warn(f"sentence {b}: {mh5.too_long(lengths[b])}", stacklevel=2)
     return sentences.result()
 
 

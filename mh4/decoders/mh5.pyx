@@ -31,7 +31,7 @@ cdef class MH5(Workspace):
         self.simpler = mh4.MH4()
 
 
-MAX_BYTES: int = 2 * 10**9  # for 318 words
+MAX_BYTES: int = 2 * 10**9  # for 308 words
 
 
 def decode(
@@ -53,8 +53,8 @@ def decode(
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
     reduce_s1s0: float32 (12, n+2, n+2), indexed [t, s1, s0], added to reduce_s0b0; or None.
     arcs, cost, heads, single_root, and ties: as for mh4.decode.
-    max_bytes: a sentence that needs more memory (by default 2 GB, enough for 318 words) is decoded by mh4, with a
-        RuntimeWarning.
+    max_bytes: a sentence that needs more memory (about 0.22 n^4 bytes; by default 2 GB, enough for 308 words) is
+        decoded by mh4, with a RuntimeWarning.
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
@@ -62,16 +62,30 @@ def decode(
     MemoryError if the sentence is too long for the memory of the machine.
     """
     tensors = transition_tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs)
-    sentence = TransitionDecoding(tensors, heads, single_root, cost, max_bytes=max_bytes)
+    sentence = TransitionDecoding(tensors, heads, single_root, cost, max_words=most_words(max_bytes))
     found = sentence.alone(MH5, k=5)
-    for _, needed in sentence.too_large:
-        warn(too_large(len(shift) - 2, needed, max_bytes))
+    if sentence.too_long:
+        warn(too_long(len(shift) - 2, max_bytes))
     return found
 
 
-def too_large(n: int, needed: float, max_bytes: float = MAX_BYTES) -> str:
+def bytes_needed(n: float) -> float:
+    """Return about how much memory the tables for n words take up, at least with long sentences.
+
+    This is a little more than each variant of the chart takes, so that the same sentences are decoded by MH4 on every
+    processor.
+    """
+    return 0.22 * n**4
+
+
+def most_words(max_bytes: float = MAX_BYTES) -> float:
+    """Return how many words MH5 decodes in this memory, not rounded."""
+    return (max(max_bytes, 0) / bytes_needed(1)) ** 0.25
+
+
+def too_long(n: int, max_bytes: float = MAX_BYTES) -> str:
     """Return the message for a sentence of n words that needs more than `max_bytes`."""
     return (
-        f"MH5 takes {needed / 1e9:.3g} GB for a sentence of {n} words, more than the {float(max_bytes) / 1e9:.3g} GB allowed "
-        "(max_bytes); it is decoded by MH4"
+        f"MH5 takes {bytes_needed(n) / 1e9:.3g} GB for a sentence of {n} words, more than the {float(max_bytes) / 1e9:.3g} GB "
+        "allowed (max_bytes); it is decoded by MH4"
     )

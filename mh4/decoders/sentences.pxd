@@ -123,7 +123,7 @@ cdef class Sentences:
     cdef readonly dict tensors
     cdef readonly object heads, lengths    # as given
     cdef object cost
-    cdef readonly list too_large           # (sentence, bytes that MH5 would take up) for those that MH4 decoded instead
+    cdef readonly list too_long            # the sentences that MH4 decoded instead of MH5
     cdef tuple names                       # of all tensors that the decoder can have, in the order of the charts
     cdef Padded[TENSORS] scores            # the location of each tensor that is given
     cdef Py_ssize_t count
@@ -131,7 +131,7 @@ cdef class Sentences:
     cdef readonly int longest              # the words that the arrays have room for
     cdef readonly bint single_root
     cdef bint is_1ec                       # whether the scores are 1EC's
-    cdef double max_bytes                  # bytes that a chart may take up
+    cdef double max_words                  # of the sentences that MH5 decodes
     cdef const int* given_heads            # the heads, -1 or -2 where they are open, or NULL
     cdef const Py_ssize_t* offsets         # the number of words before each sentence, and of all sentences
     cdef Py_ssize_t[2] one_offset          # `offsets` of a single sentence

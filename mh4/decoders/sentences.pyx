@@ -87,9 +87,9 @@ cdef enum TreesAllowed:  # by the given heads of a sentence; INVALID: these are 
 
 cdef class Sentences:
 
-    def __init__(self, tensors, heads, single_root, lengths=None, max_bytes=INFINITY):
-        self.tensors, self.lengths, self.too_large = tensors, lengths, []
-        self.single_root, self.max_bytes = arguments.flag(single_root), max_bytes
+    def __init__(self, tensors, heads, single_root, lengths=None, max_words=INFINITY):
+        self.tensors, self.lengths, self.too_long = tensors, lengths, []
+        self.single_root, self.max_words = arguments.flag(single_root), max_words
         self.is_1ec = "arc" in tensors
         self.names = ("shift", "reduce_s0b0", "reduce_s1s0", "arcs")
         if self.is_1ec:
@@ -220,15 +220,15 @@ cdef class Sentences:
         def possible():
             zeros = {name: np.zeros_like(tensor) for name, tensor in self.tensors.items()}
             like = TransitionDecoding if "shift" in zeros else Decoding
-            return (<Sentences> like(zeros, heads, self.single_root, max_bytes=self.max_bytes)).try_alone(kind, k)
+            return (<Sentences> like(zeros, heads, self.single_root, max_words=self.max_words)).try_alone(kind, k)
 
-        return arguments.no_derivation(heads, 4 if self.too_large else k, possible)
+        return arguments.no_derivation(heads, 4 if self.too_long else k, possible)
 
 
 cdef class Decoding(Sentences):
 
-    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, max_bytes=INFINITY):
-        Sentences.__init__(self, tensors, heads, single_root, lengths, max_bytes)
+    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, max_words=INFINITY):
+        Sentences.__init__(self, tensors, heads, single_root, lengths, max_words)
         if cost is not None:
             self.cost = arguments.tensor("cost", cost, (*self.shape(self.longest + 1), self.longest + 1))
             self.padded_cost = self.padded(self.cost)
@@ -334,8 +334,8 @@ cdef inline void write_row(Rows* rows, int code, int first, int second) noexcept
 
 cdef class TransitionDecoding(Decoding):
 
-    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, max_bytes=INFINITY):
-        Decoding.__init__(self, tensors, heads, single_root, cost, lengths, max_bytes)
+    def __init__(self, tensors, heads, single_root, cost=None, lengths=None, max_words=INFINITY):
+        Decoding.__init__(self, tensors, heads, single_root, cost, lengths, max_words)
         self.transitions = np.empty((2 * self.offsets[self.count] + self.count, 4), np.intp)
         self.to_transitions = <Py_ssize_t*> address(self.transitions)
 
@@ -366,14 +366,13 @@ cdef class TransitionDecoding(Decoding):
         cdef BestDerivation* search = workspace.charts.search.get()
         if not self.take(workspace, b, &search.scores):
             return False
-        search.prepare()
-        if search.bytes_needed() > self.max_bytes:
+        if search.scores.n > self.max_words:
             with gil:
-                self.too_large.append((b, <double> search.bytes_needed()))
+                self.too_long.append(b)
             workspace.simpler.charts.search.get().scores = search.scores
             search.release()
             search = workspace.simpler.charts.search.get()
-            search.prepare()
+        search.prepare()
         search.allocate()
         if not search.fill() or (self.single_root and search.scores.n == 0):
             return False

@@ -3,6 +3,8 @@
 See test_decoders.py for properties of all decoders.
 """
 
+import warnings
+
 import brute
 import numpy as np
 import pytest
@@ -100,6 +102,17 @@ def test_the_number_of_reduces(decoder):
             with pytest.raises(ValueError, match=name):
                 decoder.decode({**scores, name: np.zeros((count, 6, 6), dtype=np.float32)})
                 pytest.fail(f"{count} reduces: no error")
+
+
+def test_the_limit_of_memory_depends_on_the_number_of_words_alone(recwarn):
+    """The same sentences are decoded by MH4 with and without arcs and a single root, whose tables differ in size."""
+    warnings.simplefilter("always")
+    for n, by_mh4 in ((20, 0), (21, 4)):
+        tensors = MH5_HYBRID_ARCS.sample(n, rng_for("limit"))
+        for arcs in (None, tensors["arcs"]):
+            for single_root in (False, True):
+                mh5.decode(**{**tensors, "arcs": arcs}, single_root=single_root, max_bytes=mh5.bytes_needed(20.5))
+        assert len(recwarn) == by_mh4
 
 
 def test_too_long_for_memory():
