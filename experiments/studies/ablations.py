@@ -19,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from experiments import pages
+from experiments import pages, tails
 from experiments.engine.command import chosen, languages, repeat, request, requested_systems, study
 from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.provenance import make_command
@@ -38,6 +38,8 @@ from mh4.util.text_tables import Table
 PLAN = Path(__file__).with_suffix(".toml")
 DOCUMENTED = EXPERIMENTS.parent / "docs" / "differences.md"
 AUTHORS = "authors"
+UNCHANGED = "unchanged"  # in place of a row's name
+NAME = "%s: row %d: expected a name of letters, digits, -, _ and ., other than %s"
 LAST = 3  # the score of a short run is the mean of this many last evaluations, which vary less than the best one
 
 
@@ -67,7 +69,7 @@ class Plan:
     """The rows, and the treebanks and seeds to try them on.
 
     updates, evaluate_updates: of short runs, in total and between evaluations. full: the rows to try at full length.
-    own: the name of the user's own file of rows, if any.
+    file: the user's own file of rows, if any.
     """
 
     langs: Sequence[str]
@@ -76,7 +78,12 @@ class Plan:
     evaluate_updates: int
     full: Sequence[str]
     rows: Sequence[Row]
-    own: str = ""
+    file: str = ""
+
+    @property
+    def own(self) -> str:
+        """The name of the user's own file of rows; empty for ours."""
+        return Path(self.file).stem
 
     @classmethod
     def read(cls, path: Path) -> "Plan":
@@ -91,11 +98,13 @@ class Plan:
             if not whole or not isinstance(row.get("name"), str) or not isinstance(row.get("values"), dict) or not row["values"]:
                 message = '%s: row %d: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems'
                 raise InputError(message % (path, number))
+            if not re.fullmatch(r"\w[\w.-]*", row["name"]) or row["name"] == UNCHANGED:
+                raise InputError(NAME % (path, number, UNCHANGED))
             rows.append(Row(**row))
         names = [row.name for row in rows]
         if not rows or len(set(names)) < len(rows):
             raise InputError("%s: expected rows, [[row]], with different names" % path)
-        return replace(self, rows=rows, full=names, own=Path(path).stem)
+        return replace(self, rows=rows, full=names, file=path)
 
     def page(self, toy: bool) -> str:
         """Return the name of the page."""
@@ -139,7 +148,7 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
         lengths = ["training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates]
         changed = [*lengths, *changed]
     name = "ablations/%s-%s" % (bank.name, within.name)
-    return replace(settings, name=name, row=row.name if row else "unchanged", assignments=tuple(changed))
+    return replace(settings, name=name, row=row.name if row else UNCHANGED, assignments=tuple(changed))
 
 
 @study(
@@ -303,18 +312,18 @@ def effects(plan: Plan, found: Measured, score: str) -> Table:
         number = "%d / %d" % (found.runs(row.name, system), found.runs("", system))
         cells = [plus_minus(*each, "+z.2f") if each else "" for each in (*by_lang, means[-1])]
         body.append([row.name, system, number, *cells])
-    for place in surviving(means):
+    for place in surviving(means, sum(len(group) - 1 for group in found.scores.values())):
         body[place][-1] += " *"
     return Table(["row", "system", "runs", *found.langs, "mean"], body, right=2)
 
 
-def surviving(found: Sequence[tuple[float, float | None] | None]) -> list[int]:
-    """Return the indices of effects that differ from 0 at the level of 5 %, by Holm's correction for all known effects.
+def surviving(found: Sequence[tuple[float, float | None] | None], freedom: int) -> list[int]:
+    """Return the indices of effects that differ from 0 at the level of 5 %, by t-tests with Holm's correction.
 
-    found: effects with their standard errors, if known.
+    found: effects with their standard errors, if known. freedom: the degrees of freedom of these errors.
     """
-    normal, known = statistics.NormalDist(), [(number, *one) for number, one in enumerate(found) if one]
-    tests = sorted((2 * normal.cdf(-abs(effect) / error), number) for number, effect, error in known if error)
+    known = [(number, *one) for number, one in enumerate(found) if one]
+    tests = sorted((tails.student(abs(effect) / error, freedom), number) for number, effect, error in known if error)
     passed: list[int] = []
     for p, number in tests:
         if p * (len(tests) - len(passed)) > 0.05:
@@ -362,13 +371,14 @@ them, minus the score without."""
 
 SAID_OF_TABLES = """\
 It is the mean over seeds and, if there are several, has its standard error. Runs: with the row changed, and without, of all treebanks
-together. Mean: over the treebanks that the row was tried on. *: the mean differs from 0 at the level of 5 %, by Holm's correction for
-all rows of the table; without it, the effect may be chance."""
+together. Mean: over the treebanks that the row was tried on. *: the mean differs from 0 at the level of 5 %, by a t-test with Holm's
+correction for all rows of the table; without it, the effect may be chance."""
 
 
 def _how(plan: Plan, found: Measured) -> list[pages.Part]:
     """Describe how these runs are made and scored."""
-    langs, rows = found.langs, plan.own and plan.own + ".toml"
+    named = [row.name for row in plan.rows if any(row.name == name for name, _, _ in found.scores)]
+    langs, rows = found.langs, plan.file or (named if found.within.full else "")
     seeds, without = found.seeds(changed=True), found.seeds(changed=False)
     if not found.within.full:
         how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from experiments import tails
 from experiments.pages import Average, error_between, plus_minus, with_pooled
 from mh4.util.text_tables import Table
 
@@ -20,16 +21,6 @@ def cells(pairs: Sequence[tuple[Average, Average]]) -> list[Cell]:
     return [(difference, error) for difference, error in differences if error]
 
 
-def chi_squared_tail(value: float, freedom: int) -> float:
-    """Return the probability that chi-squared with `freedom` degrees of freedom exceeds `value`."""
-    half, shape = value / 2, 0.5 if freedom % 2 else 1.0
-    tail = math.erfc(math.sqrt(half)) if freedom % 2 else math.exp(-half)
-    while shape < freedom / 2:
-        tail += half**shape * math.exp(-half) / math.gamma(shape + 1)
-        shape += 1
-    return tail
-
-
 def table(by_score: dict[str, list[Cell]]) -> Table:
     """Return a table with a row per score: the mean difference, the joint test, and the number of equivalent cells."""
     header = ["", "cells", "mean difference", "chi-squared", "p", "within ±%.1f" % BOUND]
@@ -39,7 +30,7 @@ def table(by_score: dict[str, list[Cell]]) -> Table:
             mean, error = sum(lead for lead, _ in found) / len(found), math.sqrt(sum(error**2 for _, error in found)) / len(found)
             statistic = sum((lead / error) ** 2 for lead, error in found)
             equivalent = sum(abs(lead) + ONE_SIDED * error < BOUND for lead, error in found)
-            cells = ["%.1f" % statistic, "%.2f" % chi_squared_tail(statistic, len(found)), "%d" % equivalent]
+            cells = ["%.1f" % statistic, "%.2f" % tails.chi_squared(statistic, len(found)), "%d" % equivalent]
             body.append([score, "%d" % len(found), plus_minus(mean, error, "+z.2f"), *cells])
     return Table(header, body, right=1)
 

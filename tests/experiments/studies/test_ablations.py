@@ -225,6 +225,8 @@ def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_pa
             '[[row]]\nname = "a"\n',
             ': row 1: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems',
         ),
+        ('[[row]]\nname = "unchanged"\nvalues = {"training.clip" = 1.0}\n', ": row 1: expected a name of letters, digits, "),
+        ('[[row]]\nname = ".."\nvalues = {"training.clip" = 1.0}\n', ": row 1: expected a name of letters, digits, "),
         (MINE.replace("training.clip", "training.clop"), "training.clop=1.0: no setting 'training.clop'"),
         (MINE.replace("mh3", "mh33"), "SYSTEMS: no system 'mh33'; did you mean mh3? there are mh3, mst, "),
         ("[[row", ": not TOML: "),
@@ -303,8 +305,11 @@ def test_the_documentation_has_the_effects_that_are_recorded(tmp_path):
 
 
 def test_holms_correction():
-    """Of four effects of p .001, .02, .03 and .9, the first is below .05 / 4 and the second not below .05 / 3."""
+    """Of four effects of p .001, .02, .03 and .9, the first is below .05 / 4 and the second not below .05 / 3.
+
+    With two degrees of freedom, the first has p .08.
+    """
     errors = {1: 3.2905, 2: 2.3263, 3: 2.1701, 4: 0.1257}
     found = [(z, 1.0) if number != 1 else (-z, 1.0) for number, z in errors.items()]
-    assert ablations.surviving([None, (5.0, None), *found]) == [2]
-    assert ablations.surviving(found[:2]) == [0, 1] and ablations.surviving([]) == []
+    assert ablations.surviving([None, (5.0, None), *found], 10_000) == [2] and ablations.surviving(found, 2) == []
+    assert ablations.surviving(found[:2], 10_000) == [0, 1] and ablations.surviving([], 0) == []
