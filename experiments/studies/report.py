@@ -29,6 +29,7 @@ from mh4.util.text_tables import Table
 
 NAME = "report"
 TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
+AUTHORS = "authors"  # the settings of the authors' runs
 FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and the system that it finds on par (Sections 1 and 7)
 
 
@@ -38,11 +39,15 @@ Runs = Mapping[str, Sequence[Record]]  # by treebank
 
 @dataclass(frozen=True)
 class Line:
-    """A treebank's scores in a table: ours and the paper's, either of which may be missing, by system."""
+    """A treebank's scores in a table: ours and the paper's, either of which may be missing, by system.
+
+    settings: the name of those of our runs; empty for the defaults, and without runs.
+    """
 
     name: str
     ours: Mapping[str, Average]
     paper: Mapping[str, Average]
+    settings: str = ""
 
 
 @study(langs="names of treebanks, such as hu and eu-ud1.4; by default all with records")
@@ -114,13 +119,18 @@ def _pooled(lines: Sequence[Line]) -> list[Line]:
     ours = pooled([one for line in lines for one in line.ours.values()])
     paper = pooled([one for line in lines for one in line.paper.values()])
     return [
-        Line(
-            line.name,
-            {system: replace(one, std=ours) for system, one in line.ours.items()},
-            {system: replace(one, std=paper if one.std else None) for system, one in line.paper.items()},
+        replace(
+            line,
+            ours={system: replace(one, std=ours) for system, one in line.ours.items()},
+            paper={system: replace(one, std=paper if one.std else None) for system, one in line.paper.items()},
         )
         for line in lines
     ]
+
+
+def _settings(runs: Sequence[Record] | None) -> str:
+    """Return the name of the settings of a treebank's runs; empty for the defaults, and without runs."""
+    return runs[0].get("settings_of", "") if runs else ""
 
 
 def language(name: str) -> str:
@@ -133,9 +143,9 @@ def language(name: str) -> str:
 def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
     """Check the paper's finding in our scores: MH4, with hybrid features, against every other system of the paper."""
     message, scores = [FINDS % (FINDING, ON_PAR)], (("dev UAS", dev), ("test LAS", test))
-    for settings, whose in (("authors", "the authors' settings"), ("", "our settings")):
+    for settings, whose in ((AUTHORS, "the authors' settings"), ("", "our settings")):
         for score, lines in scores:
-            mine = [line for line in _pooled(lines) if FINDING in line.ours and settings_of(line.name) == settings]
+            mine = [line for line in _pooled(lines) if FINDING in line.ours and line.settings == settings]
             found = {system: leads for system in published.systems() if system != FINDING and (leads := _leads(mine, system))}
             others = [lead for system, leads in found.items() if system != ON_PAR for lead in leads]
             if others:
@@ -147,7 +157,7 @@ def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
     by_score = {}
     for score, lines in scores:  # of systems that both have; the paper gives no deviations for ensembles
-        both = [(line, system) for line in lines if settings_of(line.name) for system in published.systems()]
+        both = [(line, system) for line in lines if line.settings == AUTHORS for system in published.systems()]
         pairs = [(line.ours[system], line.paper[system]) for line, system in both if system in line.ours and system in line.paper]
         by_score[score] = agreement.cells(pairs)
     tested: Parts = [agreement.table(by_score), agreement.NOTE] if any(by_score.values()) else []
@@ -237,7 +247,8 @@ def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
         paper = {system: paper_average(published.dev_uas(lang, release, system)) for system in published.systems()}
         ours = {row.system: row.ours for row in paper_tables.Dev(runs[name]).rows()} if name in runs else {}
-        lines.append(Line(name, ours, {system: theirs for system, theirs in paper.items() if theirs}))
+        theirs = {system: average for system, average in paper.items() if average}
+        lines.append(Line(name, ours, theirs, _settings(runs.get(name))))
     return lines
 
 
@@ -245,7 +256,7 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
     """Return test LAS in Table 5 or 6, with the shared task's systems."""
     lines = []
     langs, systems = published.test_languages(number), [*published.systems(), "ensemble", *published.COLUMNS]
-    for name in [*langs, *(name for name, mine in runs.items() if settings_of(name) and mine[0]["lang"] in langs)]:
+    for name in [*langs, *(name for name, mine in runs.items() if _settings(mine) and mine[0]["lang"] in langs)]:
         lang = runs[name][0]["lang"] if name in runs else name
         tested = paper_tables.tested(runs[name], results) if name in runs else None
         ours = {row.system: row.ours for row in tested.rows()} if tested and tested.compares else {}
@@ -253,7 +264,8 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
         paper = {system: paper_average(published.test_las(lang, published.RELEASE, system)) for system in systems}
-        lines.append(Line(name, ours, {system: theirs for system, theirs in paper.items() if theirs}))
+        theirs = {system: average for system, average in paper.items() if average}
+        lines.append(Line(name, ours, theirs, _settings(runs.get(name))))
     return lines
 
 
@@ -288,7 +300,7 @@ def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
     """
     both: dict[str, list[tuple[float, float]]] = {system: [] for system in systems}
     for line in lines:
-        for system in set(line.ours) & set(line.paper) if not settings_of(line.name) else ():
+        for system in set(line.ours) & set(line.paper) if not line.settings else ():
             both[system].append((line.ours[system].mean, line.paper[system].mean))
     if max(map(len, both.values()), default=0) < 2:
         return []
@@ -318,7 +330,7 @@ def _by_length(runs: Runs, results: Path) -> Parts:
     """Return F1 of MH4 minus F1 of 1EC by the length of the dependency, from the csv files of `make compare`."""
     columns, shown, again, pair = ["length"], [], [], compare.DEFAULT_SYSTEMS
     for name, mine in runs.items():
-        if settings_of(name):  # only runs with our settings are compared here
+        if _settings(mine):  # only runs with our settings are compared here
             continue
         page, seeds = results / ("%s-mh4-hybrid-1ec.csv" % name), records.common_seeds(mine, pair)
         found, other = list[int](), ""
