@@ -36,6 +36,11 @@ def whole(heads: np.ndarray) -> bool:
     return bool((heads[1:] >= 0).all())
 
 
+def has_heads(sentence: Sentence) -> bool:
+    """Return whether any word has a head."""
+    return sentence.heads is not None and bool((sentence.heads[1:] >= 0).any())
+
+
 def labelled(sentence: Sentence, predicted: list[str]) -> list[str]:
     """Return the labels of the sentence, with predicted ones where it has none."""
     return [label if given in _OPEN else given for given, label in zip(_labels(sentence), predicted, strict=True)]

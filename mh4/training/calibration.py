@@ -14,7 +14,7 @@ import numpy as np
 from mh4.analysis.reliability import negative_log_likelihood
 from mh4.data.sentence import Sentence
 from mh4.parser.columns import arc_probabilities, softmax
-from mh4.parser.kept_heads import annotated_labels
+from mh4.parser.kept_heads import annotated_labels, has_heads
 from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.temperatures import Temperatures, at_temperature
 
@@ -26,11 +26,12 @@ _SENTENCES = 500  # the most sentences to fit a temperature on: enough for one n
 def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Temperatures | None:
     """Return the best temperatures for the gold arcs and labels of at most 500 of these sentences.
 
-    A temperature is 1 if no other is better. Returns None if the system has no marginals.
+    A temperature is 1 if no other is better. Returns None if the system has no marginals, or if no sentence has a head.
     """
     model = parser.model
     marginalize, single_root = model.system.marginals, model.config.scorer.single_root
-    if marginalize is None:
+    sentences = list(filter(has_heads, sentences))
+    if marginalize is None or not sentences:
         return None
     chosen = sentences[:: -(-len(sentences) // _SENTENCES)]
     scored: list[tuple[dict[str, np.ndarray], Sentence]] = []

@@ -114,7 +114,7 @@ def train(
         first = next(sentence for sentence in sentences["train"] if "_" in sentence.deprels)
         message = "%s: word %d has no DEPREL, but others have one; partly annotated trees are for `mh4 train --partial`"
         raise InputError(message % (first.name, first.deprels.index("_") + 1))
-    if not any((sentence.heads[1:] >= 0).any() for sentence in sentences["dev"] if sentence.heads is not None):
+    if not any(map(kept_heads.has_heads, sentences["dev"])):
         raise InputError("dev: no word has a HEAD to score parses by")
     warn_of_overlap(sentences["train"], sentences["dev"], "dev")
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):

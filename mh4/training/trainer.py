@@ -253,6 +253,7 @@ class Trainer:
                 by_treebank = [
                     {"file": name, **attachment_scores(self.dev[part], parsed[part], tags)}
                     for name, part in self._dev_treebanks()
+                    if any(map(kept_heads.has_heads, self.dev[part]))
                 ]
             score = scores[self.settings.best_by]
             if score > progress.best or self.settings.keep_last and score == progress.best:

@@ -1,5 +1,6 @@
 """Training on partly annotated trees."""
 
+import json
 from dataclasses import replace
 
 import brute
@@ -19,6 +20,7 @@ from mh4.errors import InputError
 from mh4.parser import kept_heads
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
+from mh4.training import calibration
 from mh4.training.trainer import Trainer
 
 
@@ -128,6 +130,20 @@ def test_labels_that_are_open_are_not_learned_even_of_whole_trees(gold, tmp_path
     read = list(conllu.blocks(str(path), partial=True))
     perfect = [replace(s.sentence, heads=g.heads, deprels=g.deprels) for s, g in zip(read, gold)]
     assert attachment_scores([block.sentence for block in read], perfect) == {"uas": 100, "las": 100}
+
+
+def test_sentences_without_heads_are_not_scored(gold, tmp_path, monkeypatch):
+    """A treebank of dev that has no heads has no scores, and temperatures are fitted on sentences that have heads."""
+    monkeypatch.setattr(calibration, "_SENTENCES", 2)  # of which every other has heads
+    open_one = [replace(s, heads=np.full(len(s) + 1, -1, np.int32), deprels=[""] * len(s)) for s in gold[:4]]
+    for name, some in (("dev", [open_one[0], gold[1], open_one[2], gold[3]]), ("open", open_one)):
+        toy.write_conllu(tmp_path / (name + ".conllu"), some)
+    dev = [str(tmp_path / (name + ".conllu")) for name in ("dev", "open")]
+    small = {"encoder": {"units": 16, "char_units": 8}, "training": {"max_updates": 4, "evaluate_updates": 2}}
+    package.train(dev[0], dev, str(tmp_path / "model"), "mst", small, partial=True)
+    (first, _) = map(json.loads, (tmp_path / "model" / "metrics.jsonl").read_text().splitlines())
+    assert [one["file"] for one in first["dev_treebanks"]] == ["dev.conllu"]
+    assert json.loads((tmp_path / "model" / "calibration.json").read_text())["nll"] > 0
 
 
 @pytest.mark.slow
