@@ -32,19 +32,21 @@ LICENCE = "https://github.com/UniversalDependencies/%s/blob/%s/LICENSE.txt"
 
 @study(langs="the treebanks, by default all with trained models")
 def deposit(bench: Bench, langs: str, ud: str) -> None:
-    there = [lang for lang in (*treebanks.languages(), treebanks.TOY) if any(bench.models("").glob(lang + "*"))]
+    every = {"": "", **{path.stem: "-" + path.stem for path in sorted(SETTINGS.glob("*.toml"))}}
+    known = (*treebanks.languages(), treebanks.TOY)
+    there = [lang for lang in known if any(bench.models(lang + end).is_dir() for end in every.values())]
     folder = bench.home / "deposit"
     with tempfile.TemporaryDirectory() as made:
         rows = []
         for lang in languages(langs, there):
-            for settings in ("", *sorted(path.stem for path in SETTINGS.glob("*.toml"))):
+            for settings in every:
                 rows += _models(bench, located(lang, ud or None, settings), Path(made))
         if not rows:
             raise models.untrained(" or ".join(MEMBERS), bench.models(""))
         rows.insert(0, [_code(Path(made)), "code and records", "MIT, see its NOTICE"])
         sums = [[*row, hashlib.sha256((Path(made) / row[0]).read_bytes()).hexdigest()] for row in rows]
         table = Table(["file", "content", "licence", "SHA-256"], sums, right=4)
-        pages.write(Path(made), "README", "mh4 " + __version__, [ABOUT % commit(), table])
+        pages.write(Path(made), "README", "mh4 " + __version__, [ABOUT % commit().removesuffix("+changes"), table])
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder)
     report_written([folder / "README.md"])

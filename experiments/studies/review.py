@@ -44,7 +44,7 @@ NOT_ASKED = -1  # instead of the right head of a word that is not judged
 
 @study(
     **short_runs.MEANINGS,
-    rows=short_runs.of_rows(ROWS),
+    rows=short_runs.of_rows(ROWS) + ", but %s only with LATER" % LATER,
     systems="that have marginals, also NAME-likelihood; by default %s" % " ".join(DEFAULT_SYSTEMS),
     later="for row later: a folder with LANG-later-SPLIT.conllu, the files of a later release",
 )

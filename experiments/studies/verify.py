@@ -41,6 +41,9 @@ def verify(bench: Bench, system: str, seed: str, updates: str, **variables: str)
     record = records.read(path).get(("", name, number))
     if record is None or any(file["git_blob"] != bank.blobs[split] for split, file in records.files(record).items()):
         raise InputError("%s has no record of %s seed %d on these files" % (shown(path), name, number))
+    first = next((one["updates"] for one in record.get("curve", [])), 0)
+    if updates and int(updates) < first:
+        raise InputError("UPDATES: %s is before the first recorded evaluation, after %d updates" % (updates, first))
     again = _trained_again(bench, bank, record, updates)
     found = [_evaluations(record, again), _trees(bench, bank, record)]
     for line in [*(line for _, line in found), _origin("recorded", record), _origin("here", again)]:

@@ -35,7 +35,7 @@ def write(name: str, results: Path) -> list[Path]:
         if isinstance(one, Test):
             files |= one.files()
             others = " and `%s`" % shared_task.FILE if one.outputs else ""
-    parts += ["## Runs", every_run({name: runs}, get_args(Score)), _of_test_scores(runs), OF_TREES % name]
+    parts += ["## Runs", every_run({name: runs}, get_args(Score)), *_of_test_scores(runs), OF_TREES % name]
     parts += pages.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files.items())
     parts += pages.command(records.commands(runs), "This page is made from `%s.jsonl`%s." % (name, others))
     return pages.write(results, name, pages.of_treebank(runs[0]), parts)
@@ -69,7 +69,7 @@ def caption(runs: Sequence[Record]) -> str:
     """Return the caption of the table `pages.all_scores`: what the scores are, and the seeds of each system."""
     means = averages(runs, "dev_uas")
     lines = [CAPTION % pages.of_treebank(runs[0])]
-    lines += [_of_test_scores(runs)] if any("test" in run for run in runs) else []
+    lines += _of_test_scores(runs)
     lines += ["%s: seeds %s" % (system, one.seeds_listed) for system, one in means.items()]
     if len({one.seeds for one in means.values()}) > 1:
         lines.append("Not all systems have the same seeds.")
@@ -81,10 +81,12 @@ def caption(runs: Sequence[Record]) -> str:
 CAPTION = "UAS and LAS on %s in percent, of all words, with punctuation: mean and sample standard deviation (n - 1) over seeds."
 
 
-def _of_test_scores(runs: Sequence[Record]) -> str:
-    gold = any("test" in run and run["segmentation"] == run["test"] for run in runs)
+def _of_test_scores(runs: Sequence[Record]) -> list[str]:
+    """Return a sentence on the test scores of these runs, if there are any."""
+    tested = [run for run in runs if "test" in run]
+    gold = any(run["segmentation"] == run["test"] for run in tested)
     segmentation = "gold segmentation" if gold else "the segmentation of the shared task's baseline"
-    return "Test scores are F1 by the official scorer, with %s." % segmentation
+    return ["Test scores are F1 by the official scorer, with %s." % segmentation] if tested else []
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,11 @@ def test_the_same_evaluations(verify, capsys):
     assert "; decoders " in here and "; numpy " in here
 
 
+def test_an_end_before_the_first_evaluation(verify, capsys):
+    assert verify("--updates", "60") == 2
+    assert "UPDATES: 60 is before the first recorded evaluation, after 500 updates" in capsys.readouterr().err
+
+
 def test_the_first_evaluation_that_differs(verify, tmp_path, capsys):
     record = kept(tmp_path, "toy/mst-seed1")
     for evaluation in record["curve"][1:]:
