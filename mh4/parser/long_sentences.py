@@ -20,11 +20,13 @@ import numpy as np
 from mh4.data.block import SKIPPED
 from mh4.data.sentence import PROBABILITIES, UNPARSED, Sentence
 from mh4.decoders import arguments, mst
+from mh4.decoders.derivation import Derivation
 from mh4.errors import InputError, counted, shown, unknown
 from mh4.parser import kept_heads
 from mh4.parser.choices import BEYOND, BEYOND_BEAM, Wanted
 from mh4.parser.contextual_vectors import Window
 from mh4.parser.systems import Tensor
+from mh4.parser.temperatures import at_temperature
 from mh4.parser.vocabulary import TAGS
 
 # The lengths, if below a window's, at which decoding takes a second on one core, as measured by benchmarks/longest.py.
@@ -289,10 +291,13 @@ def _around_heads(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser
             raise InputError(wrong % parser.model.system.name)
         return SKIPPED, None
     other = type(parser)(parser.model)
-    # The tree of any class with the highest sum of probabilities of arcs.
-    other.decode = lambda *, single_root, heads=None, **tensors: mst.decode(
-        marginals(**tensors, single_root=single_root).arcs, heads=heads, single_root=single_root
-    )
+
+    def most_probable(*, single_root: bool, heads: Any = None, **tensors: np.ndarray) -> Derivation:
+        """Return the tree of any class with the highest sum of probabilities of arcs."""
+        found = marginals(**at_temperature(tensors, parser.model.temperature or 1), single_root=single_root)
+        return mst.decode(found.arcs, heads=heads, single_root=single_root)
+
+    other.decode = most_probable
     return PROBABLE, other
 
 
