@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mh4.errors import InputError, needs
 from mh4.util.files import make_folder
-from mh4.util.signals import ENDING
+from mh4.util.signals import held
 
 if TYPE_CHECKING:  # it needs dask-jobqueue
     from mh4.corpus.slurm import Jobs
@@ -109,19 +109,9 @@ def _undisturbed() -> Iterator[None]:
     Processes that are started in the block, or by threads that are started in it, never receive Ctrl-C. On a terminal,
     it goes to all processes of a command, and only the driver should respond.
     """
-    arrived: list[int] = []
-    raising = [number for number in ENDING if callable(signal.getsignal(number))]
-    handlers = {number: signal.signal(number, lambda number, frame: arrived.append(number)) for number in raising}
     resource_tracker.ensure_running()  # if multiprocessing started it in the block, this would lift the mask
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
+    with held([signal.SIGINT]):
         yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        if arrived:
-            signal.raise_signal(arrived[0])
 
 
 def _end(cluster: Any) -> None:
