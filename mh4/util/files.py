@@ -10,11 +10,14 @@ import hashlib
 import os
 import re
 import stat
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mh4.errors import InputError, reason, unreadable
+
+_ACL = "system.posix_acl_access"  # of Linux
 
 
 @contextmanager
@@ -30,8 +33,9 @@ def atomic_path(path: str) -> Iterator[str]:
             yield path
             return
         target = os.path.realpath(path)
-        with _temporary(target, status) as (temporary, handle):
+        with _temporary(target) as (temporary, handle):
             yield temporary
+            _give_access(handle, target, status)
             give_name(handle, temporary, target)
 
 
@@ -186,11 +190,11 @@ def _is_open_already(path: str) -> bool:
 
 
 @contextmanager
-def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str, int]]:
+def _temporary(target: str) -> Iterator[tuple[str, int]]:
     """Yield the path of a new file next to `target`, and a handle to it.
 
-    status: of the file to be replaced; the new file gets its owner and permissions. The new file is locked during the
-    block, and deleted at its end if it is still there. Unlocked files of killed processes are deleted first.
+    Only this user may open the new file. It is locked during the block, and deleted at its end if it is still there.
+    Unlocked files of killed processes are deleted first.
     """
     folder, name = os.path.split(target)
     name = os.fsdecode(os.fsencode(name)[:200])  # file systems limit the length of names
@@ -201,10 +205,6 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
             temporary = os.path.join(folder, ".%s.%s.part" % (name, os.urandom(4).hex()))
             with suppress(FileExistsError):
                 handle = _locked_file(temporary)
-        if status:
-            with suppress(OSError):
-                os.fchown(handle, status.st_uid, status.st_gid)
-        os.fchmod(handle, stat.S_IMODE(status.st_mode) & 0o777 if status else 0o666 & ~_umask())
         yield temporary, handle
     finally:
         with suppress(OSError):  # it would hide the error of the block
@@ -217,6 +217,8 @@ def _locked_file(path: str) -> int | None:
     """Return a handle to a new, locked file; None if another process deleted it as stale before it was locked."""
     # At first, only this user may open the file: others could lock it, or read what is to replace a private file.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    with suppress(OSError):  # a file system without permissions
+        os.fchmod(handle, 0o600)  # whatever the umask is
     with suppress(OSError):  # a file system without locks
         fcntl.flock(handle, fcntl.LOCK_EX)
     if os.fstat(handle).st_nlink:
@@ -225,9 +227,33 @@ def _locked_file(path: str) -> int | None:
     return None
 
 
-def _umask() -> int:
-    os.umask(mask := os.umask(0o077))  # the mask can only be read by setting it
-    return mask
+def _give_access(handle: int, target: str, status: os.stat_result | None) -> None:
+    """Give a new file the owner, group and permissions of the file that it is to replace, or those of any new file.
+
+    status: of the file to be replaced, if there is one.
+    """
+    mode = _new_mode(os.path.dirname(target))
+    if status:
+        for owner, group in ((status.st_uid, -1), (-1, status.st_gid)):  # only root may give files away
+            with suppress(OSError):
+                os.fchown(handle, owner, group)
+        # Otherwise the members of another group would get the permissions.
+        mode = status.st_mode & (0o777 if os.fstat(handle).st_gid == status.st_gid else 0o707)
+        with suppress(OSError, AttributeError):  # no ACL, or not Linux
+            return os.setxattr(handle, _ACL, os.getxattr(target, _ACL))
+    with suppress(OSError):  # a file system without permissions, such as Windows' in WSL
+        os.fchmod(handle, mode)
+
+
+def _new_mode(folder: str) -> int:
+    """Return the permissions that a new file gets in a folder: by its default ACL if it has one, otherwise by the umask."""
+    try:
+        acl = os.getxattr(folder, "system.posix_acl_default")
+    except (OSError, AttributeError):
+        os.umask(mask := os.umask(0o077))  # the mask can only be read by setting it
+        return 0o666 & ~mask
+    allowed = {tag: permissions for tag, permissions, _ in struct.iter_unpack("<HHI", acl[4:])}
+    return 0o666 & (allowed[0x01] << 6 | allowed.get(0x10, allowed[0x04]) << 3 | allowed[0x20])  # user, mask or group, other
 
 
 def _sync(handle: int) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -281,3 +282,27 @@ def test_a_folder_of_another_user_where_links_can_be_planted(tmp_path):
     assert not names(folder)
     folder.chmod(0o775)
     files.make_folder(folder)
+
+
+def acl(owner, user, group, mask, other):
+    """Return an access control list in the form of the kernel, with an entry for user 1003."""
+    entries = (0x01, owner, -1), (0x02, user, 1003), (0x04, group, -1), (0x10, mask, -1), (0x20, other, -1)
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+def test_access_control_lists(tmp_path):
+    """A file that is replaced keeps its list, and a new one gets the list of its folder."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    try:
+        os.setxattr(path, "system.posix_acl_access", acl(6, 6, 0, 6, 0))
+        os.setxattr(tmp_path, "system.posix_acl_default", acl(7, 7, 5, 7, 0))
+    except (OSError, AttributeError):
+        pytest.skip("no access control lists here")
+    before = os.getxattr(path, "system.posix_acl_access")
+    files.write_text(str(path), "new")
+    assert path.read_text() == "new" and os.getxattr(path, "system.posix_acl_access") == before
+    files.write_text(str(tmp_path / "another"), "new")
+    (tmp_path / "by-open").write_text("new")
+    lists = [os.getxattr(tmp_path / name, "system.posix_acl_access") for name in ("another", "by-open")]
+    assert lists[0] == lists[1]
