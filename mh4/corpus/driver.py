@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mh4.corpus import parsing, planning
@@ -57,7 +58,7 @@ def parse(corpus: Corpus, pool: "Workers", display: Display) -> None:
 
 def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:
     """Have workers do `work` on all wanted shards, each at most `tries` times, and report failures to the display."""
-    again: deque[Task] = deque()
+    again: deque[Task] = deque()  # those to be done next: the failed ones or, if there are none, another one
     running: dict[Any, Task] = {}  # by the future of the call
     patience = time.monotonic() + PATIENCE
     refused, for_workers = "", replace(corpus, inputs={}, removed={})  # there may be very many files
@@ -72,13 +73,13 @@ def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted:
                     patience = time.monotonic() + PATIENCE
                 elif time.monotonic() > patience:
                     raise InputError("there are no workers: " + refused)
-                while len(running) < workers:
-                    task = again.popleft() if again else next(tasks, None)
-                    if task is None:
-                        break
+                again.extend(islice(tasks, not again))  # the next task, even before there are workers
+                while again and len(running) < workers:
+                    task = again.popleft()
                     source = corpus.inputs[task.shard.file]
                     running[pool.submit(work, for_workers, source, task.shard, task.content)] = task
-                if not running and workers:
+                    again.extend(islice(tasks, not again))
+                if not running and not again:
                     return
                 display.working(workers)
                 for call, result, error in pool.finished(seconds=1):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from mh4.corpus.cutting import Shard
@@ -221,6 +222,13 @@ class Corpus:
         """Remove the log of a shard, which will be tried again."""
         with suppress(OSError):
             os.unlink(self.file(shard, "log"))
+
+    def remove_after(self, file: int, shards: int) -> None:
+        """Remove what is left of shards after the first `shards` of a file, which was longer when it was cut before."""
+        for path in Path(self.folder, "shards", "%05d" % file).glob("*/*.*"):
+            numbers = path.parent.name, path.name.partition(".")[0]
+            if all(map(str.isdecimal, numbers)) and 1000 * int(numbers[0]) + int(numbers[1]) >= shards:
+                path.unlink(missing_ok=True)
 
 
 def _to_json(files: Mapping[int, Input]) -> list[dict[str, Any]]:

@@ -45,6 +45,7 @@ def shards(corpus: Corpus, file: int, wanted: Callable[[Shard], bool]) -> Genera
                 yield shard, content if compressed else None
     if _status(path) != status:
         raise _changed(corpus, file, False)
+    corpus.remove_after(file, len(known))
     append_line(plan, json.dumps(_end(known)))
 
 

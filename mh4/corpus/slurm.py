@@ -3,6 +3,7 @@
 import copy
 import os
 import shlex
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,9 +15,11 @@ from distributed.security import Security
 
 from mh4.errors import InputError, needs
 
+_handler = signal.getsignal(signal.SIGINT)
 with needs("--slurm", "corpus", "dask-jobqueue"):
     from dask_jobqueue import SLURMCluster
     from dask_jobqueue.slurm import SLURMJob
+signal.signal(signal.SIGINT, _handler)  # dask_jobqueue makes Ctrl-C exit silently, with code 0
 
 AGAIN = 10  # seconds between looks at the jobs
 ANSWER = 30  # seconds to wait for squeue
@@ -41,6 +44,10 @@ class _Job(SLURMJob):
             self.refusal = "Slurm refuses a job: " + " ".join(str(error).rpartition("stderr:")[2].split())
             self.status = Status.failed
             raise
+
+    async def close(self) -> None:
+        await super().close()
+        self.status = Status.closed  # Dask expects it of all jobs when it closes the cluster
 
 
 class Jobs(SLURMCluster):
@@ -90,7 +97,8 @@ class Jobs(SLURMCluster):
 
         An error of squeue is also returned; jobs that end without becoming a worker are then not noticed.
 
-        Raises InputError if TRIES jobs end without becoming a worker while there is no worker.
+        Raises InputError if TRIES jobs have ended without becoming a worker, no other job waits or runs, and there is no
+        worker.
         """
         self.scale(jobs=self._wanted)
         if time.monotonic() < self._again:
@@ -108,10 +116,10 @@ class Jobs(SLURMCluster):
             elif there_are is not None and job.job_id not in there_are:
                 wrong[name] = "a job has ended without becoming a worker; its log is %s/%s.log" % (self._logs, job.job_id)
                 self._ended += 1
-        if self._ended >= TRIES:
+        if self._ended >= TRIES and len(wrong) == len(jobs):
             raise InputError("there are no workers: " + list(wrong.values())[-1])
         for name in wrong:
-            del self.workers[name]  # Dask would count it as a job with a worker
+            self.workers.pop(name).status = Status.closed  # Dask would count it as a job with a worker
         return [*wrong.values(), *silent]
 
     def accepted(self) -> int:
@@ -148,7 +156,8 @@ def _directives(options: str) -> list[str]:
     found: list[str] = []
     for word in shlex.split(options):
         if word.startswith("-") or not found:
-            found.append(word)
+            name, equals, value = word.partition("=")
+            found.append(name + equals + shlex.quote(value) if equals else word)
         else:
             found[-1] += " " + shlex.quote(word)
     return found

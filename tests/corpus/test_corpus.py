@@ -371,6 +371,29 @@ def test_workers_of_another_version_or_model(folder):
         assert workers.problem(Settings(**{**vars(settings), name: value})) != ""
 
 
+def test_a_file_that_is_repaired(folder, monkeypatch):
+    """Nothing is left of shards that the file no longer has."""
+    path, shards = folder / "in" / "long.conllu", folder / "out" / "shards" / "00001" / "000"
+    content = path.read_bytes()
+    half = content.index(b"\r\n\r\n", len(content) // 2) + 4
+    path.write_bytes(content[:half] + b"1\tx\r\n\r\n" + content[half:])
+    pool(monkeypatch)
+    parse(code=1)
+    before = len(list(shards.glob("*.json")))
+    path.write_bytes(content[:half])
+    parse()
+    parsed = "".join(one.read_text(encoding="utf-8") for one in sorted(shards.glob("*.conllu")))
+    assert len(list(shards.glob("*.json"))) < before and same_as_mh4_parse(folder)
+    assert parsed == (folder / "joined" / "long.conllu").read_text(encoding="utf-8")
+
+
+def test_a_finished_corpus_needs_no_workers(folder, monkeypatch):
+    pool(monkeypatch)
+    parse()
+    monkeypatch.setattr(corpora.Here, "count", lambda self: 0)
+    assert "8 shards" in parse()
+
+
 def test_workers_that_are_all_refused(folder, monkeypatch):
     class Refused(corpora.Here):
         def count(self):

@@ -1,6 +1,7 @@
 """Workers as jobs of Slurm, whose commands are replaced by scripts; tests/slurm has a real one."""
 
 import os
+import signal
 
 import corpora
 import pytest
@@ -70,6 +71,30 @@ def test_jobs_that_end_without_becoming_workers(here):
     with workers.start(corpus_in(here), 2, slurm="") as pool, pytest.raises(InputError, match=message):
         wait_for(lambda: pool.count() and False)
     assert len((here / "jobs").read_text().split()) == 4
+
+
+def test_jobs_that_end_are_named_by_the_command(here):
+    (here / "sbatch").write_text("#!/bin/sh\ncd '%s'\ntrue & wait $!; echo $! >>jobs; echo Submitted batch job $!\n" % here)
+    options = ["-o", str(here / "out"), "--model", corpora.train(here), "--slurm", ""]
+    said = corpora.mh4("corpus", "parse", str(here / "toy-ud-dev.conllu"), *options, code=2)
+    assert said.splitlines()[-1].startswith("mh4: there are no workers: a job has ended without becoming a worker; its log is ")
+
+
+def test_jobs_that_end_while_others_wait(here):
+    """Three jobs that end are no error as long as another job waits."""
+    (here / "jobs").touch()
+    numbered = "cd '%s'\nn=$((7000000 + $(wc -l <jobs))); echo $n >>jobs; echo Submitted batch job $n\n" % here
+    (here / "sbatch").write_text("#!/bin/sh\n" + numbered)
+    (here / "squeue").write_text("#!/bin/sh\necho 7000000\n")
+    with workers.start(corpus_in(here), 4, slurm="") as pool:
+        wait_for(lambda: pool.count() == 0 and len((here / "jobs").read_text().split()) > 7)
+        assert any("a job has ended" in said for said in pool.refused()) and pool.expected()
+
+
+def test_the_lines_of_options():
+    options = "-p long --comment='a b' --mem 2G --time=1:00:00 --constraint='x#y'"
+    assert slurm._directives(options) == ["-p long", "--comment='a b'", "--mem 2G", "--time=1:00:00", "--constraint='x#y'"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler  # dask_jobqueue has another
 
 
 def test_a_squeue_that_fails(here):
