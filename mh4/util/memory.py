@@ -5,6 +5,8 @@ import resource
 import sys
 from collections.abc import Iterator
 
+from mh4.util.cgroups import folders, lines
+
 # File names of cgroup v2 and v1: limit and use of memory; limit and use of swap (v1: of memory and swap together); and
 # the fields of memory.stat for the page cache, which the system frees when memory is needed.
 _V2 = ("memory.max", "memory.current", "memory.swap.max", "memory.swap.current", ("inactive_file", "active_file"))
@@ -55,31 +57,15 @@ def _rooms(root: str) -> Iterator[int]:
     if "MemAvailable:" in machine:
         yield machine["MemAvailable:"] + swap
     used = _numbers(os.path.join(root, "proc/self/status"), unit=1024)
-    for line in _lines(os.path.join(root, "proc/self/limits")):
+    for line in lines(os.path.join(root, "proc/self/limits")):
         for limit, size in (("Max address space ", "VmSize:"), ("Max data size ", "VmData:")):
             soft = "".join(line[len(limit) :].split()[:1])
             if line.startswith(limit) and soft.isdigit() and size in used:
                 yield max(int(soft) - used[size], 0)
-    for folder, names in _groups(root):
-        room = _room_in(folder, names, swap)
+    for folder, is_v2 in folders("memory", root):
+        room = _room_in(folder, _V2 if is_v2 else _V1, swap)
         if room is not None:
             yield room
-
-
-def _groups(root: str) -> Iterator[tuple[str, tuple]]:
-    """Return the folders of the process's control groups that may limit its memory, and the names of the files in them.
-
-    A container's own group is at the top, even if /proc/self/cgroup has a path of the host, which has no folder here.
-    """
-    for line in _lines(os.path.join(root, "proc/self/cgroup")):
-        _, _, rest = line.rstrip("\n").partition(":")
-        controllers, _, path = rest.partition(":")
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        top, names = ("sys/fs/cgroup/memory", _V1) if controllers else ("sys/fs/cgroup", _V2)
-        folders = [] if ".." in path.split("/") else path.strip("/").split("/")
-        for depth in range(len(folders), -1, -1):
-            yield os.path.join(root, top, *folders[:depth]), names
 
 
 def _room_in(folder: str, names: tuple, swap: int) -> int | None:
@@ -96,22 +82,13 @@ def _room_in(folder: str, names: tuple, swap: int) -> int | None:
     return max(in_memory + min(in_swap, swap) if names is _V2 else min(in_memory + swap, in_swap + cache), 0)
 
 
-def _lines(path: str) -> list[str]:
-    """Return the lines of a file; none if it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readlines()
-    except OSError:
-        return []
-
-
 def _numbers(path: str, unit: int = 1) -> dict[str, int]:
     """Return the numbers in a file of names and numbers, by name."""
-    fields = (line.split() for line in _lines(path))
+    fields = (line.split() for line in lines(path))
     return {field[0]: int(field[1]) * unit for field in fields if len(field) > 1 and field[1].isdigit()}
 
 
 def _number(path: str) -> int | None:
     """Return the number in a file; None if there is none, as for "max"."""
-    text = "".join(_lines(path)).strip()
+    text = "".join(lines(path)).strip()
     return int(text) if text.isdigit() else None

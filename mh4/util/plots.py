@@ -32,8 +32,8 @@ def check_plot(path: str) -> None:
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    kinds = Figure().canvas.get_supported_filetypes()
-    if _kind(path) not in (*kinds, "html"):
+    kinds = {*Figure().canvas.get_supported_filetypes(), "html"} - {"pgf"}  # which needs LaTeX
+    if _kind(path) not in kinds:
         raise InputError("%s: not a file name for a plot: expected a name that ends in .png, .pdf, .svg or .html" % path)
 
 
@@ -47,7 +47,7 @@ def plotted(path: str, width: float, height: float) -> Iterator[Any]:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"text.parse_math": False}):  # file names are not formulas
+    with rc_context({"text.parse_math": False, "text.usetex": False}):  # file names are not formulas
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
         kind, image = _kind(path), io.BytesIO()  # matplotlib does not report all errors of writing a file
