@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import cycle
+from typing import NoReturn
 
-from mh4.errors import InputError, on_line, one_line
+from mh4.errors import InputError, on_line, one_line, unreadable
 from mh4.util import reading
 from mh4.util.plots import plotted
 
@@ -22,17 +23,21 @@ Curve = list[dict[str, float]]  # a dict for each evaluation
 def runs(paths: Sequence[str]) -> dict[str, Curve]:
     """Read the curves of the trainings in or below these folders, named by the parts of the paths that differ.
 
-    Raises InputError for a folder without trainings, and for damaged evaluations.
+    Raises InputError for a folder that cannot be read or has no trainings, and for damaged evaluations.
     """
     curves: dict[str, Curve] = {}
     for path in paths:
-        folders = sorted(folder for folder, _, files in os.walk(path) if METRICS in files)
+        folders = sorted(folder for folder, _, files in os.walk(path, onerror=_stop) if METRICS in files)
         found = {folder: curve for folder in folders if (curve := _read(os.path.join(folder, METRICS)))}
         if not found:
             raise InputError("%s: no training has been evaluated there (no line of %s)" % (path, METRICS))
         curves |= found
     common = os.path.commonpath([os.path.dirname(os.path.abspath(folder)) for folder in curves])
     return {one_line(os.path.relpath(folder, common)): curve for folder, curve in curves.items()}
+
+
+def _stop(error: OSError) -> NoReturn:
+    raise unreadable(str(error.filename), error)
 
 
 def _read(path: str) -> Curve:

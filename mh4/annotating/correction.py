@@ -28,7 +28,8 @@ class Correction:
         self.text, self._words = _read(text_lines.lines(path, path), path)
         self._saved, self._lock = 0, threading.Lock()
         self._ours = _state(output) if replaces and os.path.isfile(output) else None  # this state may be replaced
-        self._check_new()
+        if not self._may_write():
+            raise InputError("%s exists: name a new file" % output)
 
     def read(self) -> tuple[str, str]:
         """Return the text as it was last saved (at first, as it is in the file), and its version, as an ETag."""
@@ -39,8 +40,7 @@ class Correction:
         """Write a text that is based on `version` to the new file, whole or not at all. Return the version of the text.
 
         Raises Changed if there is another version by now, or if something else has written the new file since. Raises
-        InputError if the text is not CoNLL-U with the words of the file, if the new file exists already, and if it
-        cannot be written.
+        InputError if the text is not CoNLL-U with the words of the file, and if the new file cannot be written.
         """
         with self._lock:
             if version != self._version:
@@ -48,7 +48,9 @@ class Correction:
             text, words = _read(io.StringIO(text, newline="\n"), "the sentences to save")
             if words != self._words:
                 raise InputError("the sentences to save have other words than %s" % self.path)
-            self._check_new()
+            if not self._may_write():
+                message = "%s was created or changed outside of this page: move it away and save again, or download this"
+                raise Changed(message % self.output)
             with open_output(self.output) as file:
                 file.write(text)
             self.text, self._saved, self._ours = text, self._saved + 1, _state(self.output)
@@ -58,12 +60,8 @@ class Correction:
     def _version(self) -> str:
         return '"%d"' % self._saved
 
-    def _check_new(self) -> None:
-        if not os.path.exists(self.output) or _state(self.output) == self._ours:
-            return
-        if self._saved:
-            raise Changed("%s was changed outside of this page: move it away and save again, or download this" % self.output)
-        raise InputError("%s exists: name a new file" % self.output)
+    def _may_write(self) -> bool:
+        return not os.path.exists(self.output) or _state(self.output) == self._ours
 
 
 def _state(path: str) -> tuple[int, ...] | None:

@@ -1,6 +1,7 @@
 """Write parsed files, and determine their paths."""
 
 import os
+import sys
 import time
 from collections.abc import Sequence
 
@@ -21,12 +22,13 @@ def write(
     """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
 
     tags, keep_deps: see Sentence.columns. flush: write out each sentence at once. source: the name of the input, for
-    messages. Unless `quiet`, a progress bar is shown if standard error is a terminal, and sentences that were not
+    messages. Unless `quiet`, a progress bar is shown if standard error, but not the output, is a terminal, and sentences that were not
     parsed as usual are counted on standard error. If `verbose`, a line on standard error reports at the end how much
     was parsed, and how fast.
     """
     start = time.perf_counter()
-    with open_output(output_file) as output, counting("parsing", hidden=quiet) as progress:
+    on_screen = output_file == "-" and sys.stdout.isatty()  # where the bar would run into the sentences
+    with open_output(output_file) as output, counting("parsing", hidden=quiet or on_screen) as progress:
         written = writing.write(parses, output, tags=tags, keep_deps=keep_deps, flush=flush, progress=progress)
     if written.noted and not quiet:
         say("mh4: %s: %s" % (name_of(source), written.notes()), err=True)

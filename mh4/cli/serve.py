@@ -123,7 +123,9 @@ def serve(
 
 
 def _replaces(output: str) -> bool:
-    return sys.stdin.isatty() and click.confirm("%s exists. Replace it when trees are saved?" % shown(output), err=True)
+    return bool(sys.stdin and sys.stdin.isatty()) and click.confirm(
+        "%s exists. Replace it when trees are saved?" % shown(output), err=True
+    )
 
 
 def _name_of(path: str) -> str:

@@ -67,7 +67,7 @@ def view(
         from mh4.viewing.terminal import draw
 
         on_terminal = sys.stdout.isatty()
-        color = on_terminal and not os.environ.get("NO_COLOR") and _pager_shows_colours()
+        color = on_terminal and _pager_shows_colours() and not os.environ.get("NO_COLOR")
         columns = shutil.get_terminal_size().columns if on_terminal else sys.maxsize
         texts = (draw(shown, names, color, columns) + "\n" for shown in sentences)
         if on_terminal:
@@ -77,7 +77,7 @@ def view(
             if sys.stdout.encoding.lower() == "utf-8":  # in the locale C, too, where less would expect ASCII
                 os.environ.setdefault("LESSCHARSET", "utf-8")
             first = next(texts, "")  # opens the input, which may be the standard input that is replaced below
-            if not sys.stdin.isatty():  # click would start no pager, though pagers read keys from /dev/tty
+            if not (sys.stdin and sys.stdin.isatty()):  # click would start no pager, though pagers read keys from /dev/tty
                 with suppress(OSError):
                     sys.stdin = open("/dev/tty", encoding="utf-8")
             click.echo_via_pager(chain([first], texts), color=color)

@@ -11,7 +11,7 @@ function address(number) {
 // The address leaves out the first sentence found, as the page opens there anyway.
 function writeAddress() {
   const article = current(), first = !article || article.index === matches[0][0];
-  const said = address(first ? 0 : DATA.sentences[article.index].number);
+  const said = address(first ? 0 : article.index + 1);
   const now = location.hash || "#";
   if (said !== now) history.replaceState(null, "", said);
 }

@@ -108,9 +108,9 @@ function turnTo(number) {
   writeAddress();
 }
 
-// Turns to the page with the sentence of this number and shows the sentence, if it is among those found.
+// Turns to the page with the sentence in this place, from 1, and shows the sentence, if it is among those found.
 function goTo(number) {
-  const place = matches.findIndex(([index]) => DATA.sentences[index].number === number);
+  const place = matches.findIndex(([index]) => index === number - 1);
   if (place < 0) return;
   turnTo(Math.floor(place / PER_PAGE));
   const articles = [...byId("sentences").children], at = place % PER_PAGE;
@@ -129,14 +129,14 @@ function current() {
 function fill(article) {
   observer.unobserve(article);
   if (article.childElementCount) return;
-  const sentence = unpack(article.index), id = `s${sentence.number}`;
+  const sentence = unpack(article.index), number = article.index + 1, id = `s${number}`;
   article.style.minHeight = "";
   article.setAttribute("aria-labelledby", id);
   article.append(
     html(
       "h2",
       { id },
-      html("a", { href: address(sentence.number), title: "Link to this sentence" }, `${sentence.number}`),
+      html("a", { href: address(number), title: "Link to this sentence" }, `${sentence.number}`),
       sentence.sentId ? ` · ${sentence.sentId}` : "",
       sentence.trees.length > 1 ? ` · ${differing([sentence])}` : "",
     ),

@@ -78,7 +78,7 @@ def test_the_new_file(correction, tmp_path):
 
 def test_no_file_is_overwritten(correction, tmp_path):
     (tmp_path / "new.conllu").write_text("mine")
-    with pytest.raises(InputError, match="new.conllu exists: name a new file"):
+    with pytest.raises(Changed, match="new.conllu was created or changed outside of this page"):
         correction.save(*correction.read())
     with pytest.raises(InputError, match="new.conllu exists: name a new file"):
         Correction(correction.path, correction.output)
@@ -87,7 +87,7 @@ def test_no_file_is_overwritten(correction, tmp_path):
     replacing.save(*replacing.read())
     assert (tmp_path / "new.conllu").read_text() == correction.read()[0]
     (tmp_path / "new.conllu").write_text("mine")  # after it was saved
-    with pytest.raises(Changed, match="new.conllu was changed outside of this page"):
+    with pytest.raises(Changed, match="new.conllu was created or changed outside of this page"):
         replacing.save(*replacing.read())
     (tmp_path / "new.conllu").rename(tmp_path / "mine.conllu")
     replacing.save(*replacing.read())
