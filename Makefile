@@ -1,4 +1,4 @@
-## make setup [PYTHON=python3.13] [JOBS=1]   create .venv, build DyNet and the decoders with JOBS compilers, install the command mh4
+## make setup [PYTHON=python3.13] [JOBS=1]   create .venv, build DyNet and the decoders with at most JOBS compilers, install the command mh4
 ## make reproduce LANG=toy                   the first thing to try: a small generated treebank, no download
 ## make test [UD=folder] [CONLL17=folder]    all tests, also on real treebanks and on outputs of the shared task; PYTEST=... for pytest
 ## make check                                format, lint, types, imports and the fast tests: before a commit
@@ -66,7 +66,7 @@ spacy-test: spacy-environment ; .venv-spacy/bin/python -m pytest -k 'spacy or co
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find mh4 experiments benchmarks data docs examples tests tools -name __pycache__ -prune -exec rm -rf {} +
-	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name recurrences.hpp \) -exec rm -f {} +
+	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name '*.pyi' -o -name recurrences.hpp \) -exec rm -f {} +
 distclean: clean ; rm -rf .venv .venv-*
 
 .PHONY: help setup environment test check lint docs package sweep sanitize serve-test corpus-test slurm-test machines-test torch-test spacy-test clean distclean $(STUDIES)

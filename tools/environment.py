@@ -22,7 +22,8 @@ VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 # These stay in .venv, to compile changed decoders again: the build tools of pyproject.toml, and numpy for DyNet.
 BUILD_TOOLS = ["pip>=25.1", "setuptools>=77", "cython>=3.1", "numpy"]
 # Compiles the decoders; meanwhile, the rest of the command installs mh4, on one core.
-COMPILE_AND_INSTALL = '"$0" setup.py build_ext --inplace & MH4_COMPILED=1 "$@" && wait $!'
+COMPILE_AND_INSTALL = '"$0" setup.py build_ext --inplace --parallel=%d & MH4_COMPILED=1 "$@" && wait $!'
+OF_DYNET = ("dynet", "march", "processor")  # entries of the record
 GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/charts/oneec
 # Prints the version and the path of a Python that can make environments and compile; prints nothing for other Pythons.
 USABLE = """import ensurepip, os, sys, sysconfig, venv
@@ -76,8 +77,10 @@ class Environment:
     def __init__(self, root, console, jobs):
         self.root, self.folder, self.console, self.jobs = root, root / ".venv", console, jobs
         self.python, self.file, self.work = self.folder / "bin" / "python", self.folder / "mh4-setup.json", root / "build"
-        self.env = clean_environment(os.environ)
         self.record = record(root)
+        if self.record.get("march"):  # it stays selected until MH4_MARCH has another value
+            os.environ.setdefault("MH4_MARCH", self.record["march"])
+        self.env = clean_environment(os.environ)
 
     def wanted(self):
         """Return the record of a complete environment, for the current sources."""
@@ -86,6 +89,7 @@ class Environment:
             "python": {"abi": sysconfig.get_config_var("SOABI"), "executable": executable()},
             "tools": BUILD_TOOLS,
             "dynet": dynet_wheel.BUILD,
+            "march": dynet_wheel.march(),
             "processor": dynet_wheel.processor(),
             "package": self.digest("pyproject.toml", "setup.py"),
             "decoders": self.digest("mh4/*/*.pyx", "mh4/*/*.pxd", charts + ".h*", charts + ".cc", charts + ".py"),
@@ -146,7 +150,7 @@ class Environment:
             raise InputError("the folder %s was not made by `make setup`: move it away or delete it." % self.folder)
         anew = not (self.has("python") and self.runs("import numpy"))
         wheel = None
-        if anew or not self.has("dynet", "processor"):  # first, as it takes longest and may fail
+        if anew or not self.has(*OF_DYNET):  # first, as it takes longest and may fail
             wheel = dynet_wheel.wheel(self.console, self.jobs, str(self.work), env)
         pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2", "install"]
         if not env.get("PYTHONDONTWRITEBYTECODE"):
@@ -160,16 +164,16 @@ class Environment:
                 self.console.run([sys.executable, "-m", "venv", str(self.folder)], env, failure=failure)
                 self.console.run(pip + BUILD_TOOLS, env, failure=failure)
         if wheel:
-            with self.step(None, "dynet", "processor"):
+            with self.step(None, *OF_DYNET):
                 dynet_wheel.install(str(self.python), wheel, self.console, env)
         if not self.has("package"):  # this compiles all decoders
             with self.step("mh4: compiling the decoders, installing the command line", "package", "decoders"):
                 install = [*pip, "--no-build-isolation", "--group", "dev", "--editable", "."]
-                both = ["sh", "-c", COMPILE_AND_INSTALL, str(self.python), *install]
+                both = ["sh", "-c", COMPILE_AND_INSTALL % self.jobs, str(self.python), *install]
                 self.console.run(both, env, str(self.root), failure="mh4 could not be installed")
         elif not (self.has("decoders") and self.is_compiled()):  # this compiles changed decoders
             with self.step("mh4: compiling the decoders", "decoders"):
-                build = [str(self.python), "setup.py", "build_ext", "--inplace"]
+                build = [str(self.python), "setup.py", "build_ext", "--inplace", "--parallel=%d" % self.jobs]
                 self.console.run(build, env, str(self.root), failure="the decoders could not be compiled")
         self.console.done()
 
@@ -210,7 +214,7 @@ def make_ready(root, console, options):
 def main(root=ROOT):
     parser = argparse.ArgumentParser(prog="make setup", description="Sets up .venv to run mh4.")
     parser.add_argument("--this-python", action="store_true", help="recreate .venv if it has another Python")
-    parser.add_argument("--jobs", help="parallel compilers (default: the number of cores, as memory allows)")
+    parser.add_argument("--jobs", help="the most compilers at a time (default: one for each core, as memory allows)")
     parser.add_argument("--quiet", action="store_true", help="print nothing if there is nothing to do")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)

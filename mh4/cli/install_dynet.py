@@ -5,7 +5,10 @@ import click
 
 @click.command("install-dynet")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of compilers to run in parallel; by default all cores."
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The most compilers at a time; by default one for each core, as memory allows.",
 )
 def install_dynet(jobs: int | None) -> None:
     """Compile DyNet for this Python and processor, and install it.

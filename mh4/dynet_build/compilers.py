@@ -10,7 +10,7 @@ import sysconfig
 from collections.abc import Mapping
 
 from mh4.errors import InputError
-from mh4.util import cpu
+from mh4.util import cpu, memory
 
 
 def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
@@ -51,19 +51,18 @@ def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def processes(jobs: str | int | None = None) -> int:
-    """Return the number of compilers to run in parallel: `jobs`, or by default one per core and 1.5 GB of memory.
+    """Return the number of compilers to run in parallel: one per core and 1.5 GB of free memory, but at most `jobs`.
 
     Raises InputError if `jobs` is not a whole number from 1 to 9999.
     """
-    if jobs is not None:
-        if not re.fullmatch(r"[1-9][0-9]{0,3}", str(jobs)):
-            raise InputError("JOBS: %s is not a whole number from 1 to 9999." % jobs)
-        return int(jobs)
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return cpu.cores()
-    return max(1, min(cpu.cores(), memory // 1500000000))
+    free, most = memory.available(), cpu.cores()
+    if free is not None:
+        most = max(1, min(most, free // 1500000000))
+    if jobs is None:
+        return most
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", str(jobs)):
+        raise InputError("JOBS: %s is not a whole number from 1 to 9999." % jobs)
+    return min(int(jobs), most)
 
 
 def clean_environment(env: Mapping[str, str]) -> dict[str, str]:

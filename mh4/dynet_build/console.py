@@ -92,7 +92,10 @@ class Console:
         if NO_NETWORK.search(output):
             return "%s: no network, or the Python package index is unreachable; the full output is in %s." % (failure, self.log)
         if NO_MEMORY.search(output):
-            return "%s: out of memory, try again with `make setup JOBS=1`; the full output is in %s." % (failure, self.log)
+            return (
+                "%s: out of memory, try again with `make setup JOBS=1` or `mh4 install-dynet --jobs 1`; the full output is in %s."
+                % (failure, self.log)
+            )
         errors = re.findall(
             r"^.*(?:[Ee]rror|ERROR|exec): (?!subprocess-exited).*$", output.decode(errors="replace"), re.MULTILINE
         )

@@ -210,7 +210,14 @@ def test_a_number_of_compilers_that_is_none(jobs):
         compilers.processes(jobs)
     with pytest.raises(InputError, match="^JOBS: 99999999999 is not a whole number"):
         dynet_wheel.install_here(99999999999)
-    assert compilers.processes("3") == compilers.processes(3) == 3 and compilers.processes() > 0
+
+
+def test_the_number_of_compilers(monkeypatch):
+    """There are at most as many as the user wants, the cores, and the free memory in units of 1.5 GB."""
+    monkeypatch.setattr(compilers.cpu, "cores", lambda: 8)
+    for free, most in ((None, 8), (10**11, 8), (6 * 10**9, 4), (10**9, 1)):
+        monkeypatch.setattr(compilers.memory, "available", lambda free=free: free)
+        assert [compilers.processes(jobs) for jobs in (None, 1, "3", 50)] == [most, 1, min(3, most), most]
 
 
 @pytest.mark.parametrize(
@@ -411,6 +418,16 @@ def test_what_is_complete_is_ready_and_a_changed_source_is_not(place):
     (place.root / "pyproject.toml").write_text("")
     (place.root / "mh4" / "decoders" / "new.pyx").write_text("")
     assert not place.is_ready() and place.has("package") and not place.has("decoders")
+
+
+def test_a_processor_stays_selected(place, monkeypatch):
+    """The MH4_MARCH of an environment holds for later commands, until it gets another value."""
+    monkeypatch.setenv("MH4_MARCH", "x86-64-v3")
+    complete(place)
+    monkeypatch.delenv("MH4_MARCH")
+    assert environment.Environment(place.root, place.console, 1).is_ready()
+    monkeypatch.setenv("MH4_MARCH", "native")
+    assert not environment.Environment(place.root, place.console, 1).is_ready()
 
 
 def test_a_decoder_that_is_not_compiled_is_not_ready(place):
