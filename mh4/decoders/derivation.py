@@ -29,12 +29,10 @@ class Derivation:
     transitions: np.ndarray | None = None
 
 
-def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None) -> Derivation:
+def from_heads(heads: np.ndarray, arcs: np.ndarray) -> Derivation:
     """Return the Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
     rows = np.stack([heads[1:], np.arange(1, len(heads))], axis=1).astype(np.intp)
-    score = 0.0
-    for scores in (arcs,) if cost is None else (arcs, cost):
-        score += float(np.add.accumulate([0, *scores[tuple(rows.T)]], dtype=np.float64)[-1])  # in the order of the rows
+    score = float(np.add.accumulate([0, *arcs[tuple(rows.T)]], dtype=np.float64)[-1])  # in the order of the rows
     return Derivation(score, heads, {"arcs": rows})
 
 

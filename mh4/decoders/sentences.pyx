@@ -530,7 +530,7 @@ cdef class Sampling(Sums):
         self.seeds = arguments.seeds(rng, self.count)
         if not arguments.is_count(samples, 0):
             raise ValueError(f"samples: expected a number of samples, got {samples!r}")
-        room_for(4 * self.count * samples * (self.longest + 1), "the samples")
+        room_for(4 * self.count * int(samples) * (self.longest + 1), "the samples")
         self.samples = samples
         self.drawn = np.full((self.count, samples, self.longest + 1), -1, dtype=np.int32)
         self.to_drawn = <int*> address(self.drawn)

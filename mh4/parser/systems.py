@@ -110,7 +110,7 @@ class System:
         around = {} if heads is None else {"heads": heads}
         probabilities = self.marginals(**tensors, **around, single_root=single_root).arcs.astype(np.float32)
         possible = probabilities if heads is None else arguments.with_heads(probabilities, heads, probabilities.dtype)
-        return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities, None)
+        return from_heads(trees.best(possible, self.tree_class, single_root=single_root), probabilities)
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         """Return the tree to learn: the gold tree, or the nearest tree that the system can produce.
