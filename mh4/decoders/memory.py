@@ -37,6 +37,7 @@ class Workspaces(threading.local):
 
 
 workspaces = Workspaces()
+taking = threading.RLock()  # held by C++ from a call of `require` until the memory is in use
 
 
 def require(size: int) -> None:

@@ -1,7 +1,9 @@
 """Batches return for each sentence what its decoder returns, to the bit, whatever is around the sentence."""
 
+import os
 import sys
 import threading
+import time
 import warnings
 
 import brute
@@ -12,7 +14,7 @@ from common import padded, padded_array, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4.decoders import NotInClass, batch, mh5
+from mh4.decoders import NotInClass, batch, memory, mh5
 from mh4.decoders.batch import COST, DECODERS, single
 
 WITH_MARGINALS = [name for name, decoder in DECODERS.items() if decoder.marginals]
@@ -164,6 +166,30 @@ def test_mh5_falls_back_to_mh4(monkeypatch):
             warnings.simplefilter("ignore", RuntimeWarning)
             alone = mh5.decode(**single("mh5", tensors, b, n))
         assert comparable(found.derivation(b)) == comparable(alone)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="no /proc to measure memory with")
+def test_threads_do_not_take_the_same_memory(monkeypatch):
+    """Of two sentences for which there is memory only one at a time, one is decoded on one thread, and is an error on two."""
+
+    def resident():
+        with open("/proc/self/statm") as numbers:
+            return int(numbers.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def available():
+        free = before + 2**27 - resident()
+        time.sleep(0.05)  # the other thread could look, too
+        return free
+
+    lengths = [140, 140]  # 95 MB each
+    tensors = padded("mh5", lengths, 140, rng_for("batch, memory"), np.float32, left_out=["arcs"])
+    memory.workspaces.clear()
+    before = resident()
+    monkeypatch.setattr(memory, "available", available)
+    batch.decode("mh5", tensors, lengths, threads=1)
+    memory.workspaces.clear()
+    with pytest.raises(MemoryError, match="^sentence [01]: a sentence of 140 words needs "):
+        batch.decode("mh5", tensors, lengths, threads=2)
 
 
 class TestErrors:

@@ -16,33 +16,43 @@ enum {
     KEEP = 1 << 28,          // bytes that a thread keeps between calls
 };
 
-// Call memory.require in Python. False if it has raised an exception, which is then set.
-static inline bool there_is(size_t bytes) {
-    PyObject* module = PyImport_ImportModule("mh4.decoders.memory");
-    PyObject* done = module ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
-    Py_XDECREF(done);
-    Py_XDECREF(module);
-    return done;
+// Call take(), which takes up so many bytes, if memory.require in Python allows it. False if it has raised an exception,
+// which is then set. A lock is held from one to the other: otherwise several threads could look first and take more later
+// than there is. Waiting for it releases the GIL.
+template <class Take> static inline bool take_if_allowed(size_t bytes, Take take) {
+    PyObject* const module = PyImport_ImportModule("mh4.decoders.memory");
+    PyObject* const lock = module ? PyObject_GetAttrString(module, "taking") : nullptr;
+    PyObject* const held = lock ? PyObject_CallMethod(lock, "acquire", nullptr) : nullptr;
+    PyObject* const allowed = held ? PyObject_CallMethod(module, "require", "n", (Py_ssize_t)bytes) : nullptr;
+    if (allowed) take();
+    if (held) {
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        Py_XDECREF(PyObject_CallMethod(lock, "release", nullptr));
+        PyErr_Restore(type, value, traceback);
+    }
+    for (PyObject* object : {allowed, held, lock, module}) Py_XDECREF(object);
+    return allowed;
 }
 
-// Throw signals::Raised, with the exception of memory.require, if this process may not use so many more bytes. In a
-// subinterpreter, throw std::bad_alloc instead.
-static inline void require(size_t bytes) {
-    if (bytes < LARGE_MEMORY) return;
+// Call take(), which takes up so many bytes, if this process may use them. Otherwise throw signals::Raised, with the
+// exception of memory.require; in a subinterpreter, throw std::bad_alloc.
+template <class Take> static inline void require(size_t bytes, Take take) {
+    if (bytes < LARGE_MEMORY) return take();
     if (signals::in_subinterpreter()) {
         PyThreadState* const state = PyThreadState_New(signals::interpreter);
         if (!state) throw std::bad_alloc();
         PyEval_RestoreThread(state);
-        const bool enough = there_is(bytes);
+        const bool allowed = take_if_allowed(bytes, take);
         PyThreadState_Clear(state);
         PyThreadState_DeleteCurrent();
-        if (!enough) throw std::bad_alloc();
+        if (!allowed) throw std::bad_alloc();
         return;
     }
     const PyGILState_STATE state = PyGILState_Ensure();
-    const bool enough = there_is(bytes);
+    const bool allowed = take_if_allowed(bytes, take);
     PyGILState_Release(state);
-    if (!enough) throw signals::Raised();
+    if (!allowed) throw signals::Raised();
 }
 
 // Make room for more values at the end of a vector. Throws as `require` does, or std::bad_alloc.
@@ -50,7 +60,7 @@ template <class Value> static inline void make_room(std::vector<Value>& values, 
     const size_t size = values.size() + more;
     if (size <= values.capacity()) return;
     const size_t capacity = std::max(size, values.capacity() * 3 / 2);
-    require(capacity * sizeof(Value));
+    require(capacity * sizeof(Value), [] {});
     values.reserve(capacity);
 }
 
@@ -102,12 +112,14 @@ template <class Value> class Memory {
     void allocate() {
         if (taken > capacity) {
             clear();
-            require(bytes());
-            void* memory;
-            if (bytes() >= LARGE_PAGE)
-                memory = map((bytes() + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
-            else if (posix_memalign(&memory, ALIGNMENT, bytes()))
-                throw std::bad_alloc();
+            void* memory = nullptr;
+            require(bytes(), [&] {
+                if (bytes() >= LARGE_PAGE)
+                    memory = map((bytes() + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+                else if (posix_memalign(&memory, ALIGNMENT, bytes()))
+                    memory = nullptr;
+            });
+            if (!memory) throw std::bad_alloc();
             values = static_cast<Value*>(memory);
             if (!mapped) std::fill_n(values, taken, Value());
             capacity = taken;
@@ -136,16 +148,19 @@ template <class Value> class Memory {
         values = nullptr;
         capacity = mapped = 0;
     }
-    // Memory from the system is 0 already, and takes no time until it is used.
+    // Memory from the system is 0 already. If it is large, it is taken up now; otherwise when it is used. NULL if there is none.
     char* map(size_t size) {
         void* memory = mmap(nullptr, size + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) throw std::bad_alloc();
+        if (memory == MAP_FAILED) return nullptr;
         char* first = static_cast<char*>(memory);
         const size_t before = (LARGE_PAGE - (size_t)first % LARGE_PAGE) % LARGE_PAGE;
         if (before > 0) munmap(first, before);
         munmap(first + before + size, LARGE_PAGE - before);
 #ifdef MADV_HUGEPAGE
         madvise(first + before, size, MADV_HUGEPAGE);
+#endif
+#ifdef MADV_POPULATE_WRITE  // since Linux 5.14
+        if (size >= LARGE_MEMORY) madvise(first + before, size, MADV_POPULATE_WRITE);
 #endif
         mapped = size;
         return first + before;
