@@ -5,7 +5,8 @@
 one row has the authors' settings, all other settings are ours. With LENGTH=full, the rows listed in ``full`` are tried
 at full length, both with the authors' settings within ours and with ours within the authors'. They are compared with
 the runs of ``make reproduce``. Recorded runs are not repeated. ROWS=mine.toml tries the rows of another file against
-our settings. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
+our settings, ROWS="mine.toml wide deep" only these rows of it. The table is not in the paper; its effects also go into
+the table of ``docs/differences.md``.
 """
 
 import os
@@ -153,15 +154,16 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
 
 @study(
     langs="by default hu and got",
-    rows="by default all, or for LENGTH=full those listed for it; or a TOML file of rows of your own",
+    rows="by default all, or for LENGTH=full those listed for it; or a TOML file of rows of your own, and some of their names",
     systems="of those that the rows name; by default all of these",
     seeds="positive whole numbers; by default three",
     length="full, for runs of full length; by default short ones",
 )
 def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, **variables: str) -> int:
     plan = Plan.read(PLAN)
-    if rows.endswith(".toml"):
-        plan, rows = plan.with_rows_of(os.path.expanduser(rows)), ""
+    file, end, named = rows.partition(".toml")
+    if end:
+        plan, rows = plan.with_rows_of(os.path.expanduser(file + end)), named
     if length not in ("", "full"):
         raise InputError("LENGTH: %s is not full; omit it for short runs" % length)
     full = length == "full"
@@ -231,9 +233,9 @@ class Measured:
         """The names of treebanks."""
         return sorted({lang for _, _, lang in self.scores})
 
-    def seeds(self, changed: bool) -> list[str]:
-        """Return the seeds of the runs with rows changed, or of those without changes."""
-        found = {run.seed for (row, _, _), group in self.scores.items() if bool(row) == changed for run in group}
+    def seeds(self, *rows: str) -> list[str]:
+        """Return the seeds of the runs of these rows; "" stands for those without changes."""
+        found = {run.seed for (row, _, _), group in self.scores.items() if row in rows for run in group}
         return list(map(str, sorted(found)))
 
     def runs(self, row: str, system: str) -> int:
@@ -377,17 +379,22 @@ correction for all rows of the table; without it, the effect may be chance."""
 
 def _how(plan: Plan, found: Measured) -> list[pages.Part]:
     """Describe how these runs are made and scored."""
-    named = [row.name for row in plan.rows if any(row.name == name for name, _, _ in found.scores)]
-    langs, rows = found.langs, plan.file or (named if found.within.full else "")
-    seeds, without = found.seeds(changed=True), found.seeds(changed=False)
+    langs = found.langs
     if not found.within.full:
         how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."
-        command = make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, UD="FOLDER")
+        every = found.seeds(*(row.name for row in plan.rows))
+        command = make_command("ablations", LANGS=langs, ROWS=plan.file, SEEDS=every, UD="FOLDER")
         return [how % (plan.updates, LAST, plan.evaluate_updates), pages.code([command])]
     systems = list(dict.fromkeys(system for row, system, _ in found.scores if not row))
-    variables = {"SYSTEMS": systems, "SETTINGS": found.within.settings, "SEEDS": without, "UD": "FOLDER"}
+    variables = {"SYSTEMS": systems, "SETTINGS": found.within.settings, "SEEDS": found.seeds(""), "UD": "FOLDER"}
     commands = [make_command("reproduce", LANG=lang, **variables) for lang in langs]
-    commands.append(make_command("ablations", LANGS=langs, ROWS=rows, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
+    by_seeds: dict[tuple[str, ...], list[str]] = {}
+    for row in plan.rows:
+        by_seeds.setdefault(tuple(found.seeds(row.name)), []).append(row.name)
+    for seeds, rows in by_seeds.items():
+        if seeds:
+            some = " ".join(filter(None, [plan.file, *(rows if len(rows) < len(plan.rows) else [])]))
+            commands.append(make_command("ablations", LANGS=langs, ROWS=some, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
     how = "Runs of full length; a score is the best model's. The runs without changes come from `make reproduce`."
     return [how, pages.code(commands)]
 
