@@ -161,9 +161,9 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
 )
 def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, **variables: str) -> int:
     plan = Plan.read(PLAN)
-    file, end, named = rows.partition(".toml")
+    file, end, rest = rows.partition(".toml")
     if end:
-        plan, rows = plan.with_rows_of(os.path.expanduser(file + end)), named
+        plan, rows = plan.with_rows_of(os.path.expanduser(file + end)), rest
     if length not in ("", "full"):
         raise InputError("LENGTH: %s is not full; omit it for short runs" % length)
     full = length == "full"

@@ -203,9 +203,9 @@ systems = ["mst", "mh3"]
 
 
 def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_path, hungarian):
-    (tmp_path / "mine.toml").write_text(MINE)
+    (tmp_path / "mine.toml").write_text(MINE + MINE.replace("symbols", "other").replace("1.0", "2.0"))
     treebank = ("--ud", "", "--treebank", str(hungarian), "--name", "mine")
-    asked = (*treebank, "--rows", str(tmp_path / "mine.toml"), "--systems", "mst")
+    asked = (*treebank, "--rows", str(tmp_path / "mine.toml") + " symbols", "--systems", "mst")
     assert train(*asked) == 0
     changed = [call["argv"] for call in calls(stand_in) if "training.clip=1.0" in call["argv"]]
     assert len(changed) == 2 and len(calls(stand_in)) == 4 and all("encoder.word_boundaries=true" in argv for argv in changed)
