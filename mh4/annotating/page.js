@@ -85,7 +85,7 @@ function settle(one) {
   }).then(() => {
     now.asking = null;
     if (one.now !== now) return;
-    if (signal.aborted) settle(one); // undo has returned to this state
+    if (signal.aborted && (one === sentence() || one.past.length)) settle(one); // undo or a turn has returned to this state
     if (one === sentence()) draw();
   });
 }
@@ -174,8 +174,9 @@ async function others() {
     if (!isShown()) return;
     draw();
     const why = /^(tree |$)/.test(found[0].note) ? "" : `: ${found[0].note}`;
-    if (now.others.length) byId("others").querySelector("button").focus();
-    else say(`There is no other tree${why}.`);
+    const busy = chosen || document.activeElement === byId("relation");
+    if (!busy) byId("others").querySelector("button")?.focus();
+    if (!now.others.length) say(`There is no other tree${why}.`);
   } catch (error) {
     if (isShown()) say(error.message);
   }
@@ -183,6 +184,7 @@ async function others() {
 
 function turn(by) {
   if (!sentences[at + by]) return;
+  if (!sentence().past.length) sentence().request?.abort(); // it is asked for again when the sentence is shown
   [at, current, chosen] = [at + by, 1, 0];
   settle(sentence());
   draw();
@@ -194,13 +196,13 @@ function turn(by) {
 const focusOn = (m) => document.querySelector(`[data-word="${m}"]`)?.focus();
 
 function draw() {
-  const one = sentence(), { now, rows } = one, focused = document.activeElement?.closest(".words, #others");
+  const one = sentence(), { now, rows } = one, focused = document.activeElement?.closest(".words button, #others");
   byId("text").textContent = rows.slice(1).map((cells) => cells[FORM]).join(" ");
   byId("tree").dir = getComputedStyle(byId("text")).direction; // the direction of its first letter
   const buttons = drawTree(byId("tree"), rows, rows.map((cells, m) => cells && arc(m)), now.pins, current, chosen);
   byId("tree").setAttribute("aria-busy", !now.answer && !now.trouble);
   byId("others").replaceChildren(...(isOfAnother(now) ? [] : now.others ?? []).map(alternative));
-  if (focused) buttons[current].focus();
+  if (focused) buttons[(chosen && focused.dataset.word) || current].focus(); // while a head is chosen, the focus stays
   byId("place").textContent = `${at + 1} of ${sentences.length}, ${sentences.filter((each) => each.now.accepted).length} accepted`;
   const off = { previous: at === 0, next: at === sentences.length - 1, undo: !one.past.length, redo: !one.future.length };
   Object.assign(off, { accept: !now.answer && !now.accepted, best: !now.answer || isOfAnother(now) });
@@ -226,7 +228,7 @@ function alternative({ tree, pins }) {
 // Show the relation and the pins of the current word.
 function look() {
   byId("whose").textContent = `Relation of ${sentence().rows[current][FORM]}`;
-  byId("relation").value = arc(current).deprel ?? "";
+  if (document.activeElement !== byId("relation")) byId("relation").value = arc(current).deprel ?? ""; // it may be typed in
   byId("unpin").disabled = !Object.keys(sentence().now.pins[current]).length;
 }
 
@@ -241,7 +243,8 @@ async function open(text, input, keep, called) {
   const number = ++opening;
   say("Parsing …");
   try {
-    const found = read(input === "conllu" ? text : await process({ data: text, input }), keep && input === "conllu");
+    const words = { data: text, input, parser: false, confidence: false }; // trees come later, for one sentence at a time
+    const found = read(input === "conllu" ? text : await process(words), keep && input === "conllu");
     if (number !== opening) return;
     if (isUnsaved() && !confirm("There are decisions that were not downloaded or saved. Drop them?")) return draw();
     const begun = ({ pins, given, accepted }) => ({ past: [], future: [], now: state(pins, accepted ? given : pins, accepted) });
@@ -269,7 +272,7 @@ async function keep(write) {
     for (const one of sentences) if (one.past.length) settle(one); // again, where the server did not answer
     for (let one; (one = sentences.find(({ now }) => now.asking)); ) await one.now.asking;
     const until = sentences.map((one) => [one, decisions(one.now)]);
-    const lost = sentences.flatMap((one, k) => (one.past.length && one.settled !== one.now ? [k + 1] : []));
+    const lost = sentences.flatMap((one, k) => (one.past.length && !(one.settled && decisions(one.settled) === decisions(one.now)) ? [k + 1] : []));
     await write(sentences.map(asSettled).join(""));
     if (!lost.length) for (const [one, saved] of until) one.saved = saved;
     say(lost.length ? `Without the last decisions in ${lost.join(", ")}, which have no tree.` : "All is saved.");
@@ -318,7 +321,7 @@ byId("tree").addEventListener("keydown", (event) => {
   const to = { ArrowLeft: step(-1), ArrowRight: step(1), Home: 1, End: last }[event.key];
   if (to !== undefined) focusOn(to);
   else if (event.key === "0") attach(chosen || current, 0);
-  else if (event.key === "r") byId("relation").select();
+  else if (event.key === "r") byId("relation").focus(), byId("relation").select();
   else if (event.key === "Delete" || event.key === "Backspace") unpin();
   else if (event.key === "Escape") choose(chosen);
   else return;

@@ -54,7 +54,7 @@ function drawTree(box, rows, arcs, pins, current, chosen) {
   return buttons;
 }
 
-// How high the arc to each word is drawn: one level above the arcs that it spans.
+// How high the arc to each word is drawn: one level above the shorter arcs with which it shares space.
 function levelsOf(arcs) {
   const levels = [], spans = [];
   arcs.forEach((arc, m) => m && arc.head !== undefined && spans.push([Math.min(m, arc.head), Math.max(m, arc.head), m]));
@@ -62,7 +62,7 @@ function levelsOf(arcs) {
   spans.forEach(([from, to, m], k) => {
     levels[m] = 1;
     for (let inner = 0; inner < k; inner++) {
-      if (spans[inner][0] >= from && spans[inner][1] <= to) levels[m] = Math.max(levels[m], levels[spans[inner][2]] + 1);
+      if (spans[inner][0] < to && spans[inner][1] > from) levels[m] = Math.max(levels[m], levels[spans[inner][2]] + 1);
     }
   });
   return levels;

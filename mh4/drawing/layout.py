@@ -74,7 +74,8 @@ class Layout:
         if start != end:
             r = min(CORNER, abs(end - start) / 2)
             across = r if end > start else -r
-            line = f"M{start} {bottom}V{top + r:g}q0 {-r:g} {across:g} {-r:g}H{end - across:g}q{across:g} 0 {across:g} {r:g}V{bottom - 4}"
+            numbers = (start, bottom, top + r, -r, across, -r, end - across, across, across, r, bottom - 4)
+            line = "M%d %dV%.10gq0 %.10g %.10g %.10gH%.10gq%.10g 0 %.10g %.10gV%d" % numbers
         return Arc(line, "M%d %dl-3.5 -6h7z" % (end, bottom), (start + end) / 2, top + 4)
 
     def mirrored(self) -> "Layout":

@@ -38,7 +38,8 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
 
     heads: int32 (n+1,). deprels: n strings. probabilities: of the arcs, float64 (n+1,), nan where unknown; or None.
     """
-    (placed,) = layout.place(words, [(heads, deprels)], layout.direction_of(words))
+    direction = layout.direction_of(words)
+    (placed,) = layout.place(words, [(heads, deprels)], direction)
     crossed = trees.crossed_arcs(heads)
     certain = np.ones(len(heads)) if probabilities is None else np.nan_to_num(probabilities, nan=1.0)
     shades = (layout.PALEST + (1 - layout.PALEST) * certain).tolist()
@@ -58,9 +59,16 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
     arcs_in_words = ["%s ← %s (%s)" % (nodes[m], nodes[heads[m]], deprels[m - 1]) for m in range(1, len(nodes))]
     described = "Dependency tree: " + ", ".join(arcs_in_words)  # for readers who cannot see it
     drawing = (
-        '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
+        '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree"{5} width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
         'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
-    ).format(placed.width, placed.height, escape(described), _STYLE, "\n".join(arcs + labels + written))
+    ).format(
+        placed.width,
+        placed.height,
+        escape(described),
+        _STYLE,
+        "\n".join(arcs + labels + written),
+        ' direction="rtl"' * (direction == "rtl"),
+    )
     return valid_xml(drawing)
 
 
@@ -84,4 +92,4 @@ def sheet(pictures: Sequence[str]) -> str:
 
 
 def _text(x: float, y: int, text: str, attributes: str = "") -> str:
-    return '<text x="%g" y="%d"%s>%s</text>' % (x, y, attributes, escape(text))
+    return '<text x="%.10g" y="%d"%s>%s</text>' % (x, y, attributes, escape(text))

@@ -14,6 +14,7 @@ function address() {
 // Fill in the form from the address. Return whether there is text to parse.
 function read() {
   const said = new URLSearchParams(location.hash.slice(1));
+  if (said.has("data")) byId("second").value = ""; // addresses leave out what is empty
   for (const [name, value] of said) {
     const field = FIELDS.includes(name) && byId(name);
     if (field && (!field.options || [...field.options].some((option) => option.value === value))) field.value = value;

@@ -31,7 +31,7 @@ function browse(box, drawing, describe) {
     const onwards = DATA.direction === "rtl" ? "ArrowLeft" : "ArrowRight";
     const backwards = DATA.direction === "rtl" ? "ArrowRight" : "ArrowLeft";
     const to = { [onwards]: here + 1, [backwards]: here < 0 ? parts.length - 1 : here - 1, Home: 0, End: parts.length - 1, Escape: -1 }[event.key];
-    if (to === undefined) return;
+    if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const m = event.key === "Escape" ? -1 : Math.min(Math.max(to, 0), parts.length - 1);
     if (m >= 0) parts[m].word.scrollIntoView({ block: "nearest", inline: "nearest" });
