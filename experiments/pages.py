@@ -116,13 +116,19 @@ def plus_minus(mean: float, spread: float | None, form: str = ".2f") -> str:
 def all_scores(records: Sequence[Record]) -> Table:
     """Return a table of the scores of each system on a treebank, mean and standard deviation over its seeds.
 
-    Scores that any run lacks are left out.
+    See scores_of_all.
     """
-    known = [score for score in get_args(Score) if all(score in record for record in records)]
-    columns = {titled(score): averages(records, score) for score in known}
+    columns = {titled(score): averages(records, score) for score in scores_of_all(records)}
     seeds = {system: "%d" % len(one.seeds) for system, one in columns["dev UAS"].items()}
     body = [[system, number, *(str(column[system]) for column in columns.values())] for system, number in seeds.items()]
     return Table(["system", "seeds", *columns], body, right=1)
+
+
+def scores_of_all(records: Sequence[Record]) -> list[Score]:
+    """Return the scores that all runs have; those on test only if all runs have the same test files."""
+    tested = {(run["test"]["git_blob"], run["segmentation"]["git_blob"]) for run in records if "test" in run}
+    known = [score for score in get_args(Score) if all(score in record for record in records)]
+    return [score for score in known if len(tested) < 2 or not score.startswith("test")]
 
 
 def titled(score: Score) -> str:

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -201,6 +202,8 @@ def request(
     if settings.endswith(".toml"):
         settings = os.path.abspath(os.path.expanduser(settings))
         registry.settings([settings], chosen[0])  # raises InputError for invalid settings
+        if Path(settings).stem in there and Path(settings).parent.resolve() != SETTINGS:
+            raise InputError("SETTINGS: %s has the name of settings of mh4: rename it" % settings)
     elif settings and settings not in there:
         raise InputError("SETTINGS: %s, or give a file that ends in .toml" % unknown("settings", settings, there))
     return Request(lang, chosen, tuple(map(int, given)), Jobs(number, slurm), ud or None, conll17 or None, settings, mine)

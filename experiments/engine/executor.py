@@ -110,15 +110,17 @@ def child(command: Sequence[str], environment: dict[str, str], **options: Any) -
         _children.discard(process)
 
 
-def train(run: Run, environment: dict[str, str], waits: bool) -> None:
+def train(run: Run, environment: dict[str, str], waits: bool, begun: Callable[[], None]) -> None:
     """Train a run in a child process. Raises Failed.
 
-    waits: whether to wait, not to fail, if another process is training the run, such as a job that has lost its driver.
+    begun: called before that, unless another process is training the run. waits: whether to wait, not to fail, if one is,
+    such as a job that has lost its driver.
     """
     make_folder(run.folder)
     with open(run.log, "ab") as log:
         if not lock(log.fileno(), (lambda: None) if waits else None):
             raise Failed("another process is training it now", None)
+        begun()
         log.seek(0, os.SEEK_END)
         log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
         log.flush()

@@ -92,8 +92,7 @@ class Experiment:
 
         local: as in `Workers`. The results are in files.
         """
-        self.started(run)
-        train(run, environment(self.bank.lang), waits=not local)
+        train(run, environment(self.bank.lang), not local, begun=lambda: self.started(run))
         return self.predicted(run)
 
     def finished(self, run: Run, wrong: str) -> None:
@@ -105,7 +104,8 @@ class Experiment:
         if "finished" not in origin:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
             run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
-        self.records.forget_others()
+        if self.measure is None:  # otherwise the files of each seed differ
+            self.records.forget_others()
         self.records.keep(run)
         places = self.bench.results, self.bench.recorded
         mine, recorded = (Records(results, self.bank).of(run.system, run.seed) for results in places)
@@ -163,7 +163,8 @@ def train_together(
     anew = False
     for run in runs:
         experiment = experiment_of[run.folder]
-        if records_count and experiment.records.of(run.system, run.seed):
+        record = experiment.records.of(run.system, run.seed) if records_count else None
+        if record and (experiment.bank.test_files.items() <= record.items() or not experiment.is_done(run)):
             run.state = DONE
         elif experiment.is_done(run):
             run.state = DONE
@@ -176,6 +177,9 @@ def train_together(
     bench.console.print(message % (name, len(waiting), len(runs) - len(waiting), shown(models)), soft_wrap=True)
     if not waiting:
         return
+    for experiment in experiments:  # records that cannot be written are an error before anything is trained
+        with alone(experiment.records.path.with_name(".lock")):
+            pass
     pending: dict[Future, Run] = {}
     with workers(bench.home, min(jobs.number or len(waiting), len(waiting)), jobs.slurm) as them:
         for run in waiting:

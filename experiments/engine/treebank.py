@@ -20,7 +20,7 @@ from mh4.util.files import git_blob_id
 
 OWN_FILES = "own files"  # the release of a treebank of one's own
 # Names with another meaning in the folders of models and results
-RESERVED = ("ablations", "conll17", "partial", "report", "review", "summary", "trees")
+RESERVED = ("ablations", "conll17", "partial", "report", "review", "summary", "table3", "trees")
 SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
 
 
@@ -134,7 +134,8 @@ def own(source: str, name: str) -> Treebank:
             message = "TREEBANK: expected one file %s%s*.conllu, found %s; %s"
             raise InputError(message % (begin, split, listed, "a treebank is a folder, or how the paths of its files begin"))
     name = name or re.sub("[-_.]+$", "", os.path.basename(os.path.normpath(source)))
-    taken = name in (*treebanks.languages(), treebanks.TOY, *RESERVED) or settings_of(name)
+    of_ours = name in (*treebanks.languages(), treebanks.TOY, *RESERVED) or bool(settings_of(name))
+    taken = of_ours or name.startswith("toy-") or name.endswith("-table")  # as pages are called
     if taken or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         why = "it has another meaning" if taken else "expected letters, digits, and - _ ."
         raise InputError("NAME: the treebank cannot be called %s: %s" % (name, why))

@@ -1,5 +1,5 @@
 """``make compare LANG=hu or TREEBANK=folder [NAME=mine] [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]
-[SETTINGS=authors] [SPLIT=test] [FORMAT=latex]``: where one system is better than another
+[CONLL17=folder] [SETTINGS=authors] [SPLIT=test] [FORMAT=latex]``: where one system is better than another
 
 Compares scores by properties of arcs, over the runs of all seeds that both systems have. The paper (Section 5) states
 without numbers that MH4 recovers more short dependencies than 1EC, and 1EC more long ones. The comparison uses recorded
@@ -68,7 +68,7 @@ def compare(bench: Bench, systems: str, seeds: str, split: str, **variables: str
     found = _compared(bank, runs, bench.holding(bank.name), split)
     name = "%s-%s-%s" % (bank.name, *pair) + ("-test" if split == "test" else "")
     drawing = results / (name + ".png")
-    title = "%s: %s and %s on the %s" % (bank.title, *pair, SPLITS[split])
+    title = "%s: %s and %s on the %s" % (pages.of_treebank(records[0]), *pair, SPLITS[split])
     explained = note(runs, found, [] if seeds else [run for run in records if run["system"] in pair])
     parts = page(bank, runs, found, explained, drawing.name, split, repeat())
     made = pages.write(results, name, title, parts, as_csv(bank, runs, found))

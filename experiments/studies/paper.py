@@ -101,12 +101,12 @@ def _to_combine(one: Experiment) -> list[int]:
     if not set(ensemble_runs.MEMBERS) <= set(one.systems):
         return []
     seeds = dict.fromkeys(run.seed for run in one.runs)
-    without = [seed for seed in seeds if not one.records.of(ensemble_runs.NAME, seed)]
+    recorded, tested = {seed: one.records.of(ensemble_runs.NAME, seed) for seed in seeds}, one.bank.test_files.items()
+    without = [seed for seed, record in recorded.items() if not (record and tested <= record.items())]
     here = [{run.seed for run in finished_runs(one.bench, one.bank, system)} for system in ensemble_runs.MEMBERS]
     lacking = [seed for seed in without if not all(seed in mine for mine in here)]
-    if lacking:
-        message = "no ensemble of %s with seed %s: not all models are here"
-        say(message % (one.bank.name, ", ".join(map(str, lacking))), err=True)
+    if unrecorded := [str(seed) for seed in lacking if not recorded[seed]]:
+        say("no ensemble of %s with seed %s: not all models are here" % (one.bank.name, ", ".join(unrecorded)), err=True)
     return [seed for seed in without if seed not in lacking]
 
 

@@ -8,6 +8,7 @@ of the treebank, whose files are in the folder LATER; heads of punctuation and c
 runs are not repeated. This is not in the paper.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -53,7 +54,7 @@ def review(bench: Bench, later: str, **variables: str) -> int:
     if LATER in rows.split() and not later:
         raise InputError("LATER is missing: row later needs the files of a later release")
     known = [name + end for end in ("", LIKELIHOOD) for name in with_marginals()]
-    with_later = replace(STUDY, changed=partial(changed, later=Path(later)))
+    with_later = replace(STUDY, changed=partial(changed, later=Path(os.path.expanduser(later))))
     return with_later.train(bench, known, DEFAULT_SYSTEMS, {**variables, "rows": rows})
 
 
@@ -183,8 +184,8 @@ def share(runs: Sequence[Record], part: str, whole: str) -> float:
 
 
 def precision(runs: Sequence[Record], name: str, n: int) -> float:
-    """Return the percentage of errors among the first n words, a mean over runs."""
-    return average([100 * run["found"][name][str(n)] / n for run in runs]).mean
+    """Return the percentage of errors among the first n words, or all if there are fewer, a mean over runs."""
+    return average([100 * run["found"][name][str(n)] / min(n, run["found"]["all"]["words"]) for run in runs]).mean
 
 
 def table(lines: Lines) -> Table:
@@ -237,4 +238,4 @@ def plot(figure: Any, lines: Lines) -> None:
 
 
 TITLE, SHOWN = "Review: errors among the arcs listed first", "errors among the words listed first"
-STUDY = short_runs.Study("review", ROWS, changed, TITLE, NOTE, table, SHOWN, plot, 9)
+STUDY = short_runs.Study("review", ROWS, changed, TITLE, NOTE, table, SHOWN, plot, 9, ("test",))

@@ -65,6 +65,7 @@ class Study:
     shown: str  # by the plot
     plot: Callable[[Any, Lines], None]
     height: float
+    splits: Sequence[str] = ()  # to be changed, too, besides train and dev
 
     def train(self, bench: Bench, known: Sequence[str], default: Sequence[str], given: Mapping[str, str]) -> int:
         """Train the runs without a record, write the pages after each new one, and return the exit code.
@@ -84,7 +85,7 @@ class Study:
             others = {name: given[name] for name in ("ud", "jobs", "slurm")}
             asked = request(lang, " ".join(systems), given["seeds"] or "1", **others)
             bank = replace(asked.treebank(test=False), test=None)
-            files = {**bank.paths, **treebanks.locate(lang, ud=asked.ud, splits=("test",))}
+            files = {**bank.paths, **treebanks.locate(lang, ud=asked.ud, splits=self.splits)}
             for row in rows:
                 for seed in asked.seeds:
                     name = "%s/%s" % (self.name, bank.name)
@@ -115,6 +116,8 @@ class Study:
             place = [(self.rows.index(one["row"]), published.place(one["system"]), one["seed"]) for one in of_file]
             for _, record in sorted(zip(place, of_file, strict=True), key=lambda pair: pair[0]):
                 found.setdefault((path.stem, record["row"], record["system"]), []).append(record)
+            for group in found.values():
+                records.check_settings(group, path)
         return found
 
     def write(self, results: Path, toy: bool) -> list[Path]:

@@ -96,11 +96,24 @@ def test_other_files_do_not_get_a_name_that_is_in_use(run, mine, stand_in, capsy
     assert len(calls(stand_in)) == 1
 
 
+def test_scores_on_different_test_sets_are_not_averaged(run, mine, tmp_path):
+    """The table for a paper leaves out scores on test if the test set has changed between the runs."""
+    asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--format", "latex", "--seeds")
+    table = tmp_path / "home" / "results" / "mine-table.tex"
+    assert run(*asked, "1") == 0 and "test LAS" in table.read_text(encoding="utf-8")
+    test = mine / "tlh_small-ud-test.conllu"
+    test.write_text(test.read_text(encoding="utf-8") * 2, encoding="utf-8")
+    assert run(*asked, "2") == 0
+    text = table.read_text(encoding="utf-8")
+    assert "test LAS" not in text and "Test scores are left out: not all runs have them on the same files." in text
+
+
 @pytest.mark.parametrize(
     "changed, said",
     [
         ({"treebank": "none"}, "found none; a treebank is a folder, or how the paths of its files begin"),
         ({"name": "hu"}, "NAME: the treebank cannot be called hu: it has another meaning"),
+        ({"name": "toy-mine"}, "cannot be called toy-mine: it has another meaning"),
         ({"name": "mine-authors"}, "cannot be called mine-authors: it has another meaning"),
         ({"name": "../up"}, "cannot be called ../up: expected letters, digits, and - _ ."),
         ({"lang": "hu"}, "TREEBANK stands instead of LANG, UD and CONLL17: omit these"),
@@ -123,6 +136,8 @@ def test_settings_may_be_a_file_of_ones_own(run, mine, tmp_path, capsys):
     (tmp_path / "fast.toml").write_text("[training]\nclip = 1.0\n")
     asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds", "1")
     assert run(*asked) == 0 and run(*asked, "--settings", str(tmp_path / "fast.toml")) == 0
+    (tmp_path / "authors.toml").write_text((tmp_path / "fast.toml").read_text())
+    assert run(*asked, "--settings", str(tmp_path / "authors.toml")) == 2
     of_both = [kept(tmp_path, name + "/mst-seed1") for name in ("mine", "mine-fast")]
     assert [one["settings"]["training"]["clip"] for one in of_both] == [5.0, 1.0]
     assert [one.get("settings_of") for one in of_both] == [None, "fast"]
