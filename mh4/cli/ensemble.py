@@ -82,4 +82,6 @@ def ensemble(
     if not quiet:
         say_parsed([destination for _, destination in found], written)
     if len(folders + files) == 2 and tree == "mst" and not quiet:
-        say("mh4: where two members differ, the first wins, so the trees are its own: it takes a third to outvote it", err=True)
+        say(
+            "mh4: where two members differ, the first wins, unless it has several roots: it takes a third to outvote it", err=True
+        )

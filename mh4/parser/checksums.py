@@ -10,15 +10,16 @@ from mh4.util.reading import sha256
 # The files of a model on which its trees and probabilities depend.
 _OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")
 _NEEDED = ("config.toml", "vocabulary.json", "weights.npz")
-_PARSING = ("data", "decoders", "parser", "util")  # the parts of this package on which parses depend
-_SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # wheels contain only .py
+_PARSING = ("data", "decoders", "parser", "transitions.py", "trees", "util")  # the parts on which parses depend
+_SOURCES = (".py", ".pyx", ".pxd", ".hpp", ".cc")  # wheels contain only .py
 
 
 @cache
 def of_program() -> str:
     """Return the SHA-256 of the names and checksums of the installed source files that parsing uses, without compiled files."""
     package, digest = Path(__file__).parents[1], hashlib.sha256()
-    found = (path for part in _PARSING for path in (package / part).rglob("*") if path.suffix in _SOURCES)
+    inside = (path for part in _PARSING for path in (package / part, *(package / part).rglob("*")))
+    found = (path for path in inside if path.is_file() and path.suffix in _SOURCES)
     for name, path in sorted((path.relative_to(package).as_posix(), path) for path in found):
         digest.update(("%s %s\n" % (name, sha256(str(path)))).encode())
     return digest.hexdigest()

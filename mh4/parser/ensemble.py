@@ -2,8 +2,9 @@
 
 Each member, a model of any system or a file of another parser's trees, votes for the arcs of its tree. The result is a tree with
 the most votes in its class; ties are broken in favour of arcs from members that are listed early. The label of an arc
-is the one with the highest probability, averaged over the labellers of all models; a file's label has probability 1 if
-the file has the arc. Tags, too, are those with the highest average probability.
+is the one with the highest probability, averaged over the labellers of all models, at temperature 1; a file's label has
+probability 1 if the file has the arc, and then the models' probabilities are at their temperatures. Tags, too, are those
+with the highest average probability.
 
 The paper does not describe how its ensemble (Section 5) is built.
 """
@@ -149,7 +150,11 @@ class Ensemble(BaseParser):
             with naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
         labellers = [(parser, mine.labels(heads)) for parser, mine in _alike(members, "deprels")]
-        labels = [_opinion(parser, "labels", scores) for parser, scores in labellers]
+        # Files are certain of their labels. Beside them, models are as certain as they are reliable.
+        voted = any(map(_votes, sentences))
+        labels = [
+            _opinion(parser, "labels", scores, parser.model.label_temperature if voted else 1.0) for parser, scores in labellers
+        ]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
         for column in TAGS if wanted.tags else ():
             able = [each for each in members if column in each[0].model.predicted_tags]
@@ -242,15 +247,17 @@ def _alike(members: Sequence[Member], column: str) -> Sequence[Member]:
     return [member for member, kind in zip(members, kinds, strict=True) if kind == kinds[0]]
 
 
-def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
+def _opinion(parser: Parser, column: str, scores: "dy.Expression", temperature: float = 1.0) -> Opinion:
     """Return the softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string.
+
+    temperature: the scores are divided by it.
 
     Unlike `columns.softmax`, this computes in float32, as in the recorded votes of ensembles, and lets any word have
     the label `root`.
     """
     table = getattr(parser.model.vocabulary, column)
     values = scores.npvalue().reshape((len(table), -1))[1:]
-    exponentials = np.exp(values - values.max(axis=0))
+    exponentials = np.exp((values - values.max(axis=0)) / np.float32(temperature))
     return table, exponentials / exponentials.sum(axis=0)
 
 

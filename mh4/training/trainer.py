@@ -128,6 +128,7 @@ class Trainer:
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.rng = np.random.default_rng(seed)
         self.progress = Progress()
+        self.version = version.described()  # the checkout may change during training
 
     def _warn_of_long_sentences(self) -> None:
         """Warn of sentences that are too long to be decoded exactly, and say how they are treated."""
@@ -429,7 +430,7 @@ class Trainer:
             "seconds": round(progress.seconds + progress.evaluation_seconds),
             "cpu_seconds": round(progress.cpu_seconds),
             "tokens_per_second": round(progress.words / progress.seconds),
-            "mh4": version.described(),
+            "mh4": self.version,
             **({"trees_left_out": self.left_out} if self.left_out else {}),
             **({"partial": True} if partly else {}),
             **({"changes": progress.changes} if progress.changes else {}),

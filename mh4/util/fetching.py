@@ -233,7 +233,7 @@ def _fetch_rest(url: str, name: str, part: IO[bytes], limit: int) -> None:
         asked = ", and asks to wait %d minutes" % math.ceil(pause / 60) if pause > PATIENCE else ""
         raise _Unavailable(message + asked, pause) from None
     except (InvalidURL, ValueError) as error:
-        raise InputError("%s is not a valid address: %s" % (url, error)) from None
+        raise InputError("%s cannot be fetched (%s): check the address and the proxy" % (url, error)) from None
     except (URLError, HTTPException, OSError) as error:
         raise _Unavailable("no connection to %s (%s)" % (urlsplit(url).netloc, getattr(error, "reason", error)), 0) from None
     with reply:
