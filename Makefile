@@ -19,7 +19,8 @@
 ##
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile
-	@grep -h '^"""``make' experiments/studies/*.py | sed 's/"""``//; s/``: */  # /'
+	@awk 'FNR == 1 { on = 0; text = "" } /^"""``make/ { on = 1 } on && /^$$/ { on = 0; print text } \
+	    on { sub(/^"""/, ""); text = text (text == "" ? "" : " ") $$0 }' experiments/studies/[a-z]*.py | sed 's/``//; s/``: */  # /'
 
 PYTHON ?= python3
 STUDIES := $(basename $(notdir $(wildcard experiments/studies/[a-z]*.py)))

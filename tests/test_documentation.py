@@ -100,7 +100,7 @@ def run_page(page, folder):
                 assert done.returncode == 0, (command, done.stderr.decode())
                 printed = done.stdout.decode()
                 as_shown = not shown or compared(shown, printed) or is_long(command, shown) and similar(shown, printed)
-                if os.environ.get("MH4_WRITE_OUTPUTS") and shown and (shown == "..." or not as_shown):
+                if os.environ.get("MH4_WRITE_OUTPUTS") and shown and (shown == "..." or not compared(shown, printed)):
                     write_output(page, command, shown, printed)
                 else:
                     assert as_shown, "%s\n%s\n--- shown:\n%s" % (command, printed, shown)

@@ -1,5 +1,7 @@
 """The directive `settings`: every setting as `mh4 settings` prints it, with its default, its range and what it means."""
 
+import re
+
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
@@ -9,7 +11,8 @@ from mh4.parser.settings_help import THEIRS, Setting, sections
 
 def allowed(values: str) -> str:
     """The values that a setting may have, in words, with numbers as they are printed."""
-    return values.replace("1000000000", "10⁹").replace("1e+30", "10³⁰").replace("1e-30", "10⁻³⁰").replace("10000", "10,000")
+    values = values.replace("1000000000", "10⁹").replace("1e+30", "10³⁰").replace("1e-30", "10⁻³⁰")
+    return re.sub(r"\b\d{5,}\b", lambda number: f"{int(number[0]):,}", values)
 
 
 def table(header: list[str], body: list[tuple[str, ...]], code: int) -> nodes.table:

@@ -1,5 +1,5 @@
 """``make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [UD=folder] [CONLL17=folder] [JOBS=2]
-[SLURM=options]``: the whole paper, or that on some treebanks: trainings, ensembles, tables and report
+[SLURM=options]``: everything in the paper, or only what concerns some treebanks: trainings, ensembles, tables and report
 
 First, the data of every treebank is found or downloaded. Then the missing records are made, here or on a cluster. At
 the end, the pages and the report are written from all records. The same command resumes where an earlier one stopped.

@@ -178,7 +178,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
 @click.option(
     "-o", "--output", required=True, type=NAMED_OUTPUT, metavar="OUT", help="A file, or for several files or a folder, a folder."
 )
-@click.option("--rejects", type=NAMED_OUTPUT, metavar="FILE", help="For what was set aside by --rejects.")
+@click.option("--rejects", type=NAMED_OUTPUT, metavar="FILE", help="Write here what `mh4 corpus parse --rejects` set aside.")
 def join(folder: str, output: str, rejects: str | None) -> None:
     """Write the parse of each file of the input that is done in FOLDER, byte for byte what `mh4 parse` writes.
 

@@ -133,7 +133,8 @@ class Training:
     loss: Loss = _value("hinge", 'loss of trees: "hinge", large-margin (Section 4.3), or "likelihood", negative log-likelihood')
     batch_tokens: Size = _value(100, "a minibatch has at least this many words")
     longest: Count = _value(
-        1_000_000, "longer sentences teach tags and labels only; 1000000, the default, means twice what is parsed exactly"
+        1_000_000,
+        "longer sentences teach tags and labels only; 1000000, the default, means twice the length up to which parsing is exact by default",
     )
     loss_scale: Positive = _value(100.0, "the summed loss of a minibatch is divided by this")
     upos_weight: FromZero = _value(0.2, "the weight of the loss of UPOS; the weight of trees is 1")
