@@ -36,7 +36,7 @@ class Coverage:
 
     covered: the number of trees in each class; kept: the number of arcs that the nearest trees of the class keep.
     gap_degree, crossings: how many trees have each gap degree, and each number of crossings (pairs of crossing arcs).
-    left_out: the number of trees that are not counted because their core has more than LARGEST_CORE words.
+    left_out: the number of trees that are not counted because their core has more than 200 words.
     """
 
     sentences: int = 0

@@ -35,7 +35,7 @@ class Difference(NamedTuple):
 
     low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation:
     two-sided p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0. With fewer than
-    FEWEST sentences, there is no test: all four are None. With several runs, p_randomisation is None.
+    30 sentences, there is no test: all four are None. With several runs, p_randomisation is None.
     """
 
     a: float

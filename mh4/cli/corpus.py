@@ -28,7 +28,7 @@ worker_options = options.together(
         "--workers",
         type=click.IntRange(1, 10_000),
         metavar="N",
-        help="Number of workers; by default one per core here. With --scheduler, which has its own, only the size of shards depends on it.",
+        help="Number of workers; by default one per core here. With --scheduler, which has its own, N only sets the size of shards.",
     ),
     click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this Dask scheduler, such as tls://node1:8786."),
     click.option(

@@ -59,7 +59,9 @@ def info(path: str, card: bool, as_json: bool) -> None:
     say("vocabulary: %s, %s, %s UPOS, %s XPOS, %s FEATS, %s" % sizes)
     if model.vectors is not None:
         known = counted(len(model.vectors.words), "word")
-        say("vectors of %s, %d of them in the training treebank" % (known, model.vectors.learned))
+        sources = files.record("summary.json").get("sources", {}) if files.has("summary.json") else {}
+        whose = "treebank of the first model" if "init" in sources else "training treebank"
+        say("vectors of %s, %d of them in the %s" % (known, model.vectors.learned, whose))
     if model.temperature is not None:
         training.append("probabilities at temperature %.3f, of labels %.3f" % (model.temperature, model.label_temperature))
     say(*training, "", *model.describe().rstrip().split("\n"))

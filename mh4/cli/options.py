@@ -51,7 +51,7 @@ limit_options = together(
         "--beyond",
         type=click.Choice(BEYOND),
         help="How longer ones are decoded: a beam of %d, the best tree by the scores of arcs, or not at all; by default "
-        "beam, or mst for systems without transitions and with --keep-heads." % BEYOND_BEAM,
+        "beam, or mst for systems without transitions and around given heads." % BEYOND_BEAM,
     ),
 )
 

@@ -82,7 +82,8 @@ def parse(
     score 81.4000, probability 0.0214", says which tree it is.
 
     The probability of an arc is the total probability of all derivations with this arc (for mst and 1ec, of all trees with it);
-    a label's is for this arc. Scores are first divided by the temperatures that were best on the development set.
+    the probability of a label is conditional on its arc. Scores are first divided by the temperatures that were best on the
+    development set.
     """
     from mh4.cli.output import destinations, say_parsed, write
     from mh4.data import conllu

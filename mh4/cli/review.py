@@ -66,8 +66,8 @@ def review(
     likelihood, unless training.loss is set. All is kept in the folder, so that the same command resumes what was interrupted. Or name a
     parser, with --model, that was trained on other texts.
 
-    The probability of a head is its arc's over all trees, calibrated on the part that says when to stop; a label's is the
-    labeller's, for the head that is given. A word is listed if another head or label is more probable.
+    The probability of a head is that of its arc over all trees, calibrated on the part that says when to stop; the probability of a
+    label is the labeller's, given the annotated head. A word is listed if another head or label is more probable.
 
     Without -o, a table is printed. FILE.tsv and FILE.json are the list, FILE.conllu the treebanks with all probabilities in MISC and, where
     a word is listed, with what is more probable, and FILE.html a page with both trees of each sentence that has a word in the list, the

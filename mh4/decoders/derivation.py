@@ -29,10 +29,12 @@ class Derivation:
     transitions: np.ndarray | None = None
 
 
-def from_heads(heads: np.ndarray, arcs: np.ndarray) -> Derivation:
+def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None = None) -> Derivation:
     """Return the Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
     rows = np.stack([heads[1:], np.arange(1, len(heads))], axis=1).astype(np.intp)
-    score = float(np.add.accumulate([0, *arcs[tuple(rows.T)]], dtype=np.float64)[-1])  # in the order of the rows
+    score = 0.0
+    for scores in (arcs,) if cost is None else (arcs, cost):
+        score += float(np.add.accumulate([0, *scores[tuple(rows.T)]], dtype=np.float64)[-1])  # in the order of the rows
     return Derivation(score, heads, {"arcs": rows})
 
 

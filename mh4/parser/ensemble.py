@@ -81,7 +81,7 @@ class Ensemble(BaseParser):
 
     @property
     def members(self) -> list[Parser]:
-        """The parsers of the ensemble; a Parser is its only member."""
+        """The parsers of the ensemble. (A Parser has itself as its only member.)"""
         return self.parsers
 
     @property

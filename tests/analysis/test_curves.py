@@ -66,7 +66,5 @@ def test_the_command(tmp_path):
     training(tmp_path / "run")
     succeeds("curves", str(tmp_path / "run"), "-o", str(tmp_path / "plot.svg"))
     assert (tmp_path / "plot.svg").stat().st_size
-    assert "no training has been evaluated there (no line of metrics.jsonl)" in refuses(
-        "curves", str(tmp_path / "none"), "-o", "x.svg"
-    )
+    assert "none: cannot be read: No such file or directory" in refuses("curves", str(tmp_path / "none"), "-o", "x.svg")
     assert "expected a name that ends in" in refuses("curves", str(tmp_path / "run"), "-o", "x.txt")
