@@ -20,7 +20,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from experiments import pages, tails
+from experiments import pages
 from experiments.engine.command import chosen, languages, repeat, request, requested_systems, study
 from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.provenance import make_command
@@ -29,6 +29,7 @@ from experiments.engine.run import alone
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import EXPERIMENTS, Bench, report_written, shown
 from experiments.pages import average, page_name, plus_minus, pooled
+from experiments.tables import tails
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser.config import MOST, as_toml, tables

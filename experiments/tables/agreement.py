@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from experiments import tails
 from experiments.pages import Average, error_between, plus_minus, with_pooled
+from experiments.tables import tails
 from mh4.util.text_tables import Table
 
 BOUND = 0.8  # points; scores are equivalent if the interval of their difference lies within it

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments import tails
+from experiments.tables import tails
 
 
 def test_tails():
