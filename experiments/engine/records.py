@@ -332,10 +332,10 @@ def _check_together(records: Sequence[Record], path: Path) -> None:
     """Raise InputError if runs in a file were trained on different data or, for one system, with different settings."""
     if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
         raise InputError("the runs in %s were trained or evaluated on different files" % shown(path))
-    check_settings(records, path)
+    check_same_settings(records, path)
 
 
-def check_settings(records: Sequence[Record], path: Path) -> None:
+def check_same_settings(records: Sequence[Record], path: Path) -> None:
     """Raise InputError if runs of one system in a file were trained with different settings."""
     for system in dict.fromkeys(record["system"] for record in records):
         single = [record for record in records if record["system"] == system and "members" not in record]

@@ -22,6 +22,7 @@ OWN_FILES = "own files"  # the release of a treebank of one's own
 # Names with another meaning in the folders of models and results
 RESERVED = ("ablations", "conll17", "partial", "report", "review", "summary", "table3", "trees")
 SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
+AUTHORS = "authors"  # the settings of the authors' runs
 
 
 @dataclass(frozen=True)

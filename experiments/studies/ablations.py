@@ -26,7 +26,7 @@ from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.provenance import make_command
 from experiments.engine.records import Records
 from experiments.engine.run import alone
-from experiments.engine.treebank import Treebank
+from experiments.engine.treebank import AUTHORS, Treebank
 from experiments.engine.workplace import EXPERIMENTS, Bench, report_written, shown
 from experiments.pages import average, page_name, plus_minus, pooled
 from experiments.tables import tails
@@ -39,9 +39,7 @@ from mh4.util.text_tables import Table
 
 PLAN = Path(__file__).with_suffix(".toml")
 DOCUMENTED = EXPERIMENTS.parent / "docs" / "differences.md"
-AUTHORS = "authors"
 UNCHANGED = "unchanged"  # in place of a row's name
-NAME = "%s: row %d: expected a name of letters, digits, -, _ and ., other than %s"
 LAST = 3  # the score of a short run is the mean of this many last evaluations, which vary less than the best one
 
 
@@ -101,7 +99,8 @@ class Plan:
                 message = '%s: row %d: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems'
                 raise InputError(message % (path, number))
             if not re.fullmatch(r"\w[\w.-]*", row["name"]) or row["name"] == UNCHANGED:
-                raise InputError(NAME % (path, number, UNCHANGED))
+                message = "%s: row %d: expected a name of letters, digits, -, _ and ., other than %s"
+                raise InputError(message % (path, number, UNCHANGED))
             rows.append(Row(**row))
         names = [row.name for row in rows]
         if not rows or len(set(names)) < len(rows):

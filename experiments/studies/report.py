@@ -18,7 +18,7 @@ from experiments.engine.command import chosen, study
 from experiments.engine.ensemble_runs import ALL, MEMBERS
 from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
-from experiments.engine.treebank import settings_of
+from experiments.engine.treebank import AUTHORS, settings_of
 from experiments.engine.workplace import Bench, report_written, shown
 from experiments.pages import NONE, Average, averages, error_between, page_name, paper_average, pooled
 from experiments.studies import compare, coverage
@@ -29,7 +29,6 @@ from mh4.util.text_tables import Table
 
 NAME = "report"
 TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
-AUTHORS = "authors"  # the settings of the authors' runs
 FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and the system that it finds on par (Sections 1 and 7)
 
 

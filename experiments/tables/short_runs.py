@@ -117,7 +117,7 @@ class Study:
             for _, record in sorted(zip(place, of_file, strict=True), key=lambda pair: pair[0]):
                 found.setdefault((path.stem, record["row"], record["system"]), []).append(record)
             for group in found.values():
-                records.check_settings(group, path)
+                records.check_same_settings(group, path)
         return found
 
     def write(self, results: Path, toy: bool) -> list[Path]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from experiments import pages, published
 from experiments.engine import ensemble_runs, records
 from experiments.engine.run import LIKELIHOOD
+from experiments.engine.treebank import AUTHORS
 from experiments.engine.workplace import EXPERIMENTS
 from experiments.pages import Average, difference, pooled
 from experiments.tables import paper_tables
@@ -19,7 +20,7 @@ from mh4.errors import counted
 from mh4.util.text_tables import Table
 
 README, DIFFERENCES = EXPERIMENTS.parent / "README.md", EXPERIMENTS.parent / "docs" / "differences.md"
-SETTINGS = {"authors": "authors' settings", "": "ours"}  # by their names in records, in the order of the columns
+SETTINGS = {AUTHORS: "authors' settings", "": "ours"}  # by their names in records, in the order of the columns
 HEADLINE = ("mh3", "mst", "mh4-hybrid", "1ec", "ensemble", "ensemble-all")
 SCORES = {"dev_uas": "dev UAS", "test_las": "test LAS"}
 PAIRS = {"greedy": ("greedy-mh4", "greedy-mh3"), "exact": ("mh4-two", "mh3")}  # MH4 and MH3
@@ -121,7 +122,7 @@ def _ours(scores: Scores, score: str, settings: str) -> str:
 def _seeds(scores: Scores) -> str:
     """Return the number of seeds with the authors' settings, if there are any, and with ours."""
     counts = {settings: len(row.ours.seeds) for (score, settings), row in scores.items() if score == "dev_uas"}
-    return ", ".join(str(counts.get(settings, 0)) for settings in SETTINGS) if "authors" in counts else str(counts[""])
+    return ", ".join(str(counts.get(settings, 0)) for settings in SETTINGS) if AUTHORS in counts else str(counts[""])
 
 
 NOTE = """\

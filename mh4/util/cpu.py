@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from itertools import chain
 
 from mh4.util.cgroups import folders, lines
@@ -46,10 +47,17 @@ def cores(root: str = "/") -> int:
     A limit that is not a whole number is rounded up. root: the folder of proc and sys, for tests.
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(count, _limit(root))
+
+
+@cache  # every batch of sentences asks
+def _limit(root: str) -> int:
+    """Return the number of cores that the control groups allow."""
+    limit = sys.maxsize
     for folder, is_v2 in folders("cpu", root):
         names = ["cpu.max"] if is_v2 else ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
         times = "".join(chain.from_iterable(lines(os.path.join(folder, name)) for name in names)).split()
         if len(times) == 2 and all(map(str.isdigit, times)):  # not "max" or -1, without a limit
             quota, period = map(int, times)  # microseconds
-            count = min(count, max(1, -(-quota // period)))
-    return count
+            limit = min(limit, max(1, -(-quota // period)))
+    return limit

@@ -232,8 +232,9 @@ def _give_access(handle: int, target: str, status: os.stat_result | None) -> Non
 
     status: of the file to be replaced, if there is one.
     """
-    mode = _new_mode(os.path.dirname(target))
-    if status:
+    if status is None:
+        mode = _new_mode(os.path.dirname(target))
+    else:
         for owner, group in ((status.st_uid, -1), (-1, status.st_gid)):  # only root may give files away
             with suppress(OSError):
                 os.fchown(handle, owner, group)

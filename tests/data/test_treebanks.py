@@ -241,7 +241,7 @@ def test_no_network(server, tmp_path, monkeypatch):
     for url, message in (
         ("http://" + address, "no connection to " + address),
         ("http://mh4.invalid", "no connection to mh4.invalid"),
-        ("nowhere", "cannot be fetched"),
+        ("nowhere", "cannot be fetched .*: check the address and the proxy"),
     ):
         monkeypatch.setenv("MH4_DATA_URL", url)
         with pytest.raises(InputError, match=message):
@@ -329,7 +329,7 @@ def test_redirections(server, tmp_path, monkeypatch):
         (b"file://" + bytes(secret), "302 Found.*not allowed"),
         (b"data:text/plain,x", "not allowed"),
         (ADDRESS.encode(), "302 .*infinite loop"),
-        (b"http://[", "cannot be fetched"),
+        (b"http://[", "cannot be fetched .*: check the address and the proxy"),
     ):
         server.answers[ADDRESS] = answering(elsewhere % target)
         with pytest.raises(InputError, match=message) as error:

@@ -138,6 +138,7 @@ def test_settings_may_be_a_file_of_ones_own(run, mine, tmp_path, capsys):
     assert run(*asked) == 0 and run(*asked, "--settings", str(tmp_path / "fast.toml")) == 0
     (tmp_path / "authors.toml").write_text((tmp_path / "fast.toml").read_text())
     assert run(*asked, "--settings", str(tmp_path / "authors.toml")) == 2
+    assert "authors.toml has the name of settings of mh4: rename it" in capsys.readouterr().err
     of_both = [kept(tmp_path, name + "/mst-seed1") for name in ("mine", "mine-fast")]
     assert [one["settings"]["training"]["clip"] for one in of_both] == [5.0, 1.0]
     assert [one.get("settings_of") for one in of_both] == [None, "fast"]
