@@ -36,10 +36,6 @@ def long(sentences, n):
     return Sentence(words, upos=["X"] * n, xpos=["_"] * n, feats=["_"] * n, name="long")
 
 
-def same(one, other):
-    return (one.heads == other.heads).all() and (one.deprels, one.upos, one.note) == (other.deprels, other.upos, other.note)
-
-
 def test_longer_sentences_are_decoded_otherwise(models, sentences):
     n = 8
     for name, how in (("mh4-hybrid", "beam"), ("1ec", None), ("1ec", "mst"), ("greedy-mh4", "beam")):
@@ -53,7 +49,7 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
         assert {len(s) > n for s in sentences} == {True, False}
         for k, sentence in enumerate(sentences):
             if len(sentence) <= n:
-                assert same(found[k], expected[k])
+                assert found[k] == expected[k]
             else:
                 assert found[k].note == "%s, %d words are more than the limit of %d" % (said, len(sentence), n)
                 assert name == "1ec" or (found[k].heads == others[k].heads).all()
@@ -111,18 +107,13 @@ def test_python_has_the_same_rule(models, sentences, monkeypatch):
         for beyond in (None, "beam", "skip") if either is parser else (None, "skip"):
             expected = long_sentences.parse(either, sentences, 8, beyond)
             assert {s.note == "" for s in expected} == {True, False}
-            found = either.parse(sentences, longest=8, beyond=beyond, progress=done.append)
-            if beyond != "skip":
-                assert all(map(same, found, expected))
-                continue
-            assert [(s.heads is None, s.note) for s in found] == [(s.heads is None, s.note) for s in expected]
+            assert either.parse(sentences, longest=8, beyond=beyond, progress=done.append) == expected
     assert sum(done) == 5 * sum(map(len, sentences))
     monkeypatch.setattr(long_sentences, "default", lambda parser, confidence=False: 8)
     long = sum(len(s) > 8 for s in sentences)
     with pytest.warns(RuntimeWarning, match=r"%d of %d sentences were decoded otherwise" % (long, len(sentences))):
         scores = parser.test(sentences)
     assert scores == attachment_scores(sentences, long_sentences.parse(parser, sentences, 8))
-    assert [s.heads.tolist() for s in parser.parse([[], ["a"] * 9], allow_empty=True)][0] == [-1]
     for wrong, said in (
         ({"longest": 0}, "longest is 0, expected"),
         ({"longest": True}, "longest is True, expected"),
@@ -206,7 +197,7 @@ def test_memory_that_runs_out(models, sentences, monkeypatch, room):
     found = long_sentences.parse(parser, given)
     expected = Parser(models["mh4-hybrid"]).parse(short)
     assert len(found) == len(given) and [s.words for s in found] == [s.words for s in given]
-    assert all(map(same, [*found[:5], *found[6:]], expected))
+    assert [*found[:5], *found[6:]] == expected
     if room == 10_000:
         assert not found[5].note
         return

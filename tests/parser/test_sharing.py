@@ -35,10 +35,6 @@ def folders(sentences, tmp_path_factory):
     return folders
 
 
-def trees(parser, sentences):
-    return [(parsed.heads.tolist(), parsed.deprels, parsed.upos) for parsed in parser.parse(sentences)]
-
-
 def in_threads(*functions):
     """Return the results of the functions, called at the same time in a thread each."""
     results = [None] * len(functions)
@@ -61,17 +57,17 @@ def test_threads_share_parsers(folders, sentences):
     """Threads that share a parser, other parsers and an ensemble have the results of one thread."""
     parsers = [Parser.load(folder) for folder in folders.values()]
     used = [parsers[0]] * 4 + parsers[1:] + [Ensemble(parsers)]
-    expected = [trees(parser, sentences[:80]) for parser in used]
+    expected = [parser.parse(sentences[:80]) for parser in used]
     assert expected[0] != expected[4] != expected[5]
 
     def repeatedly(parser):
-        return lambda: [trees(parser, sentences[:80]) for _ in range(2)] + [trees(parser, [s])[0] for s in sentences[:20]]
+        return lambda: [parser.parse(sentences[:80]) for _ in range(2)] + [parser.parse([s])[0] for s in sentences[:20]]
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        for found, trees_of_one in zip(in_threads(*map(repeatedly, used)), expected):
-            assert found == [trees_of_one] * 2 + trees_of_one[:20]
+        for found, parsed_by_one in zip(in_threads(*map(repeatedly, used)), expected):
+            assert found == [parsed_by_one] * 2 + parsed_by_one[:20]
     finally:
         sys.setswitchinterval(before)
 
@@ -87,8 +83,8 @@ def test_a_sentence_that_is_refused_leaves_the_parser_to_other_threads(folders, 
         parser.parse(sentences[:5], fails)
     except ZeroDivisionError as error:
         kept.append(error)  # with everything that its traceback refers to
-    (found,) = in_threads(lambda: lock.acquire(timeout=5) and (lock.release(), trees(parser, sentences[:5]))[1])
-    assert found == trees(parser, sentences[:5])
+    (found,) = in_threads(lambda: lock.acquire(timeout=5) and (lock.release(), parser.parse(sentences[:5]))[1])
+    assert found == parser.parse(sentences[:5])
 
 
 @pytest.mark.slow
@@ -105,10 +101,10 @@ def test_threads_parse_while_another_trains(folders, sentences, tmp_path):
         return trainer, lambda: trainer.run()
 
     parser = Parser.load(folders["mst"])
-    expected = trees(parser, sentences[:30])
+    expected = parser.parse(sentences[:30])
     train("by itself")[1]()
     trainer, run = train("with others")
-    _, found = in_threads(run, lambda: [trees(parser, sentences[:30]) for _ in range(30)])
+    _, found = in_threads(run, lambda: [parser.parse(sentences[:30]) for _ in range(30)])
     assert found == [expected] * 30
     one, two = (mh4.load(str(tmp_path / name)).model._arrays() for name in ("by itself", "with others"))
     assert all((one[name] == two[name]).all() for name in one)
@@ -118,10 +114,10 @@ def test_pickles_and_copies(folders, sentences):
     for how in ((), ("greedy",), ("beam", 3)):
         parser = mh4.load(folders["mh4-hybrid"], *how)
         for again in (pickle.loads(pickle.dumps(parser)), copy.deepcopy(parser)):
-            assert trees(again, sentences[:30]) == trees(parser, sentences[:30])
+            assert again.parse(sentences[:30]) == parser.parse(sentences[:30])
             assert again.model.describe() == parser.model.describe()
     ensemble = mh4.load(list(folders.values()), tree="1ec")
-    assert trees(pickle.loads(pickle.dumps(ensemble)), sentences[:30]) == trees(ensemble, sentences[:30])
+    assert pickle.loads(pickle.dumps(ensemble)).parse(sentences[:30]) == ensemble.parse(sentences[:30])
 
 
 def test_every_decoder_can_be_pickled(folders):
@@ -136,17 +132,17 @@ def test_every_decoder_can_be_pickled(folders):
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes_share_a_parser(folders, sentences, method):
     parser = Parser.load(folders["mh4-hybrid"])
-    expected = trees(parser, sentences[:40])
+    expected = parser.parse(sentences[:40])
     with multiprocessing.get_context(method).Pool(2) as pool:
         parts = pool.map(parser.parse, [sentences[:20], sentences[20:40]])
-    assert [(p.heads.tolist(), p.deprels, p.upos) for part in parts for p in part] == expected
-    assert trees(parser, sentences[:40]) == expected
+    assert [*parts[0], *parts[1]] == expected
+    assert parser.parse(sentences[:40]) == expected
 
 
 def test_a_fork_while_a_thread_parses(folders, sentences):
     """A child that is forked during a parse can parse: neither the lock nor half of a graph is inherited."""
     parser = Parser.load(folders["mst"])
-    expected = trees(parser, sentences[:30])
+    expected = parser.parse(sentences[:30])
     stop = threading.Event()
 
     def parse_on():
@@ -159,7 +155,7 @@ def test_a_fork_while_a_thread_parses(folders, sentences):
         for _ in range(5):
             child = os.fork()
             if not child:
-                os._exit(0 if trees(parser, sentences[:30]) == expected else 1)
+                os._exit(0 if parser.parse(sentences[:30]) == expected else 1)
             deadline = time.monotonic() + 120
             while time.monotonic() < deadline:
                 done, status = os.waitpid(child, os.WNOHANG)
