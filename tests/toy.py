@@ -35,6 +35,11 @@ SMALL = config.with_settings(
 )
 
 
+def small(*assignments):
+    """Return SMALL, changed by assignments such as "training.max_updates=20"."""
+    return config.with_settings(SMALL, assignments)
+
+
 def sentences(folder, split="train"):
     """Return the sentences of the toy treebank, which is written into `folder` first if needed."""
     path = Path(folder) / ("toy-ud-%s.conllu" % split)

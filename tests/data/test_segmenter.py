@@ -19,7 +19,6 @@ from mh4.data import conllu, text_lines
 from mh4.data.cells import DEPREL, HEAD, MISC
 from mh4.data.segmenter import Segmenter
 from mh4.errors import InputError
-from mh4.parser import config
 from mh4.training.trainer import Trainer
 
 pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
@@ -38,7 +37,7 @@ def trained(treebank):
 @pytest.fixture(scope="module")
 def model(treebank):
     sentences = conllu.read(str(treebank / "toy-ud-dev.conllu"))
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=10", "training.evaluate_updates=10"])
+    settings = toy.small("training.max_updates=10", "training.evaluate_updates=10")
     Trainer("mst", settings, sentences, sentences, str(treebank / "model")).run()
     return str(treebank / "model")
 

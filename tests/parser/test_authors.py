@@ -32,12 +32,12 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def model(sentences, system="mh4-hybrid", *assignments):
-    settings = config.with_settings(toy.SMALL, assignments)
+    settings = toy.small(*assignments)
     return Model(system, settings, Vocabulary.of(authors.learned(sentences, settings), settings), 1)
 
 
 def trainer(sentences, folder, system="mh4-hybrid", *assignments):
-    return Trainer(system, config.with_settings(toy.SMALL, assignments), sentences, sentences[:5], str(folder))
+    return Trainer(system, toy.small(*assignments), sentences, sentences[:5], str(folder))
 
 
 def trees_of(n):
@@ -244,15 +244,6 @@ def test_a_column_that_a_treebank_lacks_is_not_predicted(sentences):
         assert [(s.xpos, s.feats) for s in voted] == [(s.xpos, s.feats) for s in expected]
 
 
-def test_labels_of_roots(sentences):
-    """With root_label = false, any label is possible for dependents of the root."""
-    found = model(sentences, "mst", "scorer.root_label=false", "scorer.single_root=false")
-    parsed = Parser(found).parse(sentences[:10])
-    tied = Parser(model(sentences, "mst", "scorer.single_root=false")).parse(sentences[:10])
-    assert any(label != "root" for s in parsed for label, head in zip(s.deprels, s.heads[1:]) if head == 0)
-    assert all((label == "root") == (head == 0) for s in tied for label, head in zip(s.deprels, s.heads[1:]))
-
-
 # What is learned of trees
 
 
@@ -364,10 +355,7 @@ def test_eisner_has_the_smallest_split_points():
 def test_a_fixed_derivation_of_mh3(sentences, tmp_path):
     """The target is the late sequence for any scores, so the violation is at least that of the best derivation."""
     projective = next(s for s in sentences if trees.is_projective(s.heads) and len(s) > 4)
-    best, late = (
-        authors.parts(systems.get("mh3"), config.with_settings(toy.SMALL, how)).system
-        for how in ((), ("training.sequences=late",))
-    )
+    best, late = (authors.parts(systems.get("mh3"), toy.small(*how)).system for how in ((), ("training.sequences=late",)))
     n, rng = len(projective), np.random.default_rng(1)
     for _ in range(20):
         tensors = {"shift": rng.normal(size=(n + 2, n + 2)), "reduce_s0b0": rng.normal(size=(2, n + 2, n + 2))}
@@ -391,7 +379,7 @@ def test_illegal_rivals(sentences):
     """Illegal transitions compete with the gold one only with illegal_rivals, and only in MH4."""
     heads = next(s.heads for s in sentences if len(s) > 4)
     for name, illegal in product(("greedy-mh3", "greedy-mh4"), (False, True)):
-        settings = config.with_settings(toy.SMALL, ["training.illegal_rivals=%s" % str(illegal).lower()])
+        settings = toy.small("training.illegal_rivals=%s" % str(illegal).lower())
         system = authors.parts(systems.get(name), settings).system
         rows, rivals = system.steps(trees.nearest(heads, system.tree_class, single_root=True), True)
         assert rivals.all() == (illegal and name == "greedy-mh4") and rivals[rows[1:, 0], np.arange(rivals.shape[1])].all()

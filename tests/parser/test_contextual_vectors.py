@@ -19,7 +19,7 @@ from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
 
 DIMENSIONS = 4
-SETTINGS = config.with_settings(toy.SMALL, ["encoder.contextual=%d" % DIMENSIONS, "encoder.units=32"])
+SETTINGS = toy.small("encoder.contextual=%d" % DIMENSIONS, "encoder.units=32")
 
 
 def matrices(sentences, dtype=np.float32, seed=1):

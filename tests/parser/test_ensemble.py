@@ -1,14 +1,14 @@
 """Ensembles: the tree with the most votes, by enumeration; labels of all members; votes from files; the command."""
 
 import re
-import subprocess
 from dataclasses import replace
 
 import brute
 import numpy as np
 import pytest
 import toy
-from running import COMMAND, refuses, succeeds
+from running import mh4 as mh4_command
+from running import refuses, succeeds
 from tiny import int32
 
 import mh4
@@ -17,7 +17,6 @@ from mh4.analysis.attachment import attachment_scores
 from mh4.data import conllu
 from mh4.data.sentence import Sentence
 from mh4.errors import InputError
-from mh4.parser import config
 from mh4.parser.ensemble import TREES, Ensemble, SentenceWithVotes, vote
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
@@ -65,7 +64,7 @@ def test_long_sentences_and_many_members_are_exact():
 def models(treebank):
     """Folders of models of three systems, trained on different sentences, the last with other labels."""
     sentences = toy.sentences(treebank)
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=30"])
+    settings = toy.small("training.max_updates=60", "training.evaluate_updates=30")
     folders = []
     for system, part in (("mh4-hybrid", sentences[:30]), ("1ec", sentences[30:60]), ("mst", sentences[60:90])):
         if system == "mst":
@@ -259,8 +258,7 @@ def test_of_two_members_the_first_wins_and_the_command_says_so(other, treebank, 
     toy.write_conllu(chains, [replace(s, heads=np.arange(-1, len(s))) for s in words])
 
     def voted(*members, options=()):
-        arguments = [argument for member in members for argument in ("--vote", str(member))]
-        done = subprocess.run([*COMMAND, "ensemble", *arguments, *options, gold], stdout=-1, stderr=-1, cwd=toy.ROOT)
+        done = mh4_command("ensemble", *(word for member in members for word in ("--vote", str(member))), *options, gold)
         out = tmp_path / "voted.conllu"
         out.write_bytes(done.stdout)
         return [sentence.heads.tolist() for sentence in conllu.read(str(out))], done.stderr.decode()

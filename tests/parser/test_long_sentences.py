@@ -12,7 +12,7 @@ from mh4.analysis.attachment import attachment_scores
 from mh4.data.sentence import Sentence
 from mh4.decoders import arguments
 from mh4.errors import InputError, OutOfMemory
-from mh4.parser import config, long_sentences
+from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.long_sentences import BEYOND_BEAM
 from mh4.parser.parsing import Parser
@@ -26,7 +26,7 @@ def sentences(sentences):
 @pytest.fixture(scope="module")
 def models(sentences):
     """Untrained models."""
-    several = config.with_settings(toy.SMALL, ["scorer.single_root=false"])
+    several = toy.small("scorer.single_root=false")
     made = {name: toy.untrained(name, sentences) for name in ("mh4-hybrid", "mst", "1ec", "greedy-mh4")}
     return {**made, "several roots": toy.untrained("mst", sentences, settings=several)}
 
@@ -59,7 +59,7 @@ def test_longer_sentences_are_decoded_otherwise(models, sentences):
 @pytest.mark.filterwarnings("ignore:.*temperature 1")
 @pytest.mark.parametrize("options", [{}, {"best": 2}, {"longest": 2}, {"longest": 2, "beyond": "skip"}, "windows"], ids=str)
 def test_nothing_of_an_earlier_parse_stays(models, sentences, monkeypatch, options):
-    """A sentence from a parse gets the same results as its words alone."""
+    """A sentence from a parse gets the same results as its words alone, also from an ensemble."""
     parser, words = Parser(models["mh4-hybrid"]), [sentences[0].words]
     (best,) = parser.parse(words, best=3, transitions=True)
     (probable,) = parser.parse(words, confidence=True)
@@ -68,9 +68,10 @@ def test_nothing_of_an_earlier_parse_stays(models, sentences, monkeypatch, optio
         options = {"longest": 2}
         monkeypatch.setattr(long_sentences, "window", lambda parser: 3)
         monkeypatch.setattr(long_sentences, "_SHORTEST", 1)
-    expected = parser.parse(words, **options)
-    for earlier in (best, probable):
-        assert parser.parse([earlier], **options) == expected
+    for again in (parser, *(() if "best" in options else [Ensemble([parser])])):
+        expected = again.parse(words, **options)
+        for earlier in (best, probable):
+            assert again.parse([earlier], **options) == expected
 
 
 @pytest.mark.parametrize("size", [30, 47, 1000])

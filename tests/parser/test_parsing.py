@@ -12,7 +12,6 @@ from conllu.models import TokenList
 import mh4
 from mh4.data.sentence import Sentence
 from mh4.errors import InputError, OutOfMemory
-from mh4.parser import config
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
 
@@ -21,7 +20,7 @@ def test_untrained_parsers_label_roots_too(tmp_path):
     """Dependents of the root, and only these, are labelled root, also if there may be several."""
     sentences = toy.sentences(tmp_path)[:20]
     for several in (False, True):
-        settings = config.with_settings(toy.SMALL, ["scorer.single_root=%s" % str(not several).lower()])
+        settings = toy.small("scorer.single_root=%s" % str(not several).lower())
         model = toy.untrained("mst", sentences, settings=settings)
         parsed = Parser(model).parse(sentences)
         for sentence in parsed:
@@ -264,7 +263,7 @@ def test_labels_of_a_treebank_without_root(tmp_path):
     given = toy.sentences(tmp_path)[:20]
     shouted = [replace(one, deprels=[label.upper() for label in one.deprels]) for one in given]
     for sentences, free in ((shouted, False), (given, True)):
-        settings = config.with_settings(toy.SMALL, ["scorer.root_label=%s" % str(not free).lower()])
+        settings = toy.small("scorer.root_label=%s" % str(not free).lower())
         parser = Parser(toy.untrained("mst", sentences, settings=settings))
         alone = parser.parse(sentences)
         known = {label for one in sentences for label in one.deprels}
@@ -272,17 +271,6 @@ def test_labels_of_a_treebank_without_root(tmp_path):
         of_roots = {label for one in alone for label, head in zip(one.deprels, one.heads[1:].tolist()) if head == 0}
         assert of_roots != {"root"}  # as the weights are random
         assert [one.deprels for one in mh4.Ensemble([parser, parser]).parse(sentences)] == [one.deprels for one in alone]
-
-
-@pytest.mark.filterwarnings("ignore:.*has no calibration.json")  # the model is untrained
-def test_what_belongs_to_an_earlier_tree_goes(saved):
-    parser = mh4.load(saved)
-    (first,) = parser.parse([["ta", "kaluma", "."]], confidence=True)
-    first.note, first.transitions = "skipped", np.zeros((7, 4), dtype=np.intp)
-    assert first.probabilities is not None
-    for again in (parser, mh4.load([saved])):
-        (second,) = again.parse([first])
-        assert second.probabilities is None and second.transitions is None and second.note == ""
 
 
 def test_only_trees_are_tested_on(saved):

@@ -15,7 +15,6 @@ import toy
 from running import children, spawned, wait_for
 
 import mh4
-from mh4.parser import config
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.network.graph import lock
 from mh4.parser.parsing import Parser
@@ -30,7 +29,7 @@ def folders(sentences, tmp_path_factory):
     folders = {}
     for system, units in (("mh4-hybrid", 64), ("mst", 48), ("greedy-mh3", 32)):
         folders[system] = str(tmp_path_factory.mktemp(system))
-        settings = config.with_settings(toy.SMALL, ["encoder.units=%d" % units, "training.max_updates=20"])
+        settings = toy.small("encoder.units=%d" % units, "training.max_updates=20")
         Trainer(system, settings, sentences[:60], sentences[60:70], folders[system]).run()
     return folders
 
@@ -90,7 +89,7 @@ def test_a_sentence_that_is_refused_leaves_the_parser_to_other_threads(folders, 
 @pytest.mark.slow
 def test_threads_parse_while_another_trains(folders, sentences, tmp_path):
     """A training and parses in another thread do not change each other's results."""
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=30", "training.evaluate_updates=10", "dropout.lstm=0.3"])
+    settings = toy.small("training.max_updates=30", "training.evaluate_updates=10", "dropout.lstm=0.3")
 
     class Slow(Listener):
         def update(self, words, loss):

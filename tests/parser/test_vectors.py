@@ -16,7 +16,6 @@ from running import refuses, succeeds
 
 import mh4
 from mh4.errors import InputError
-from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.model_files import Folder, opened
 from mh4.parser.parsing import Parser
@@ -144,7 +143,7 @@ def test_a_word_that_does_not_end(tmp_path):
 
 
 def settings(how, *more):
-    return config.with_settings(toy.SMALL, ["encoder.vectors=" + how, "encoder.units=32", *more])
+    return toy.small("encoder.vectors=" + how, "encoder.units=32", *more)
 
 
 @pytest.fixture(scope="module")

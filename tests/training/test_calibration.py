@@ -17,17 +17,16 @@ import mh4
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser import config, long_sentences
+from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import SYSTEMS
+from mh4.parser.systems import SYSTEMS, with_marginals
 from mh4.parser.temperatures import FILE, at_temperature
 from mh4.training import trainer
 from mh4.training.calibration import calibrate
 from mh4.training.trainer import Trainer
 
-WITH_MARGINALS = [name for name, system in SYSTEMS.items() if system.marginals]
 QUICK = ["training.max_updates=40", "training.evaluate_updates=20"]
 
 
@@ -36,11 +35,11 @@ def trained(tmp_path_factory):
     """A folder with a quickly trained parser in model/, and the toy treebank."""
     folder = tmp_path_factory.mktemp("calibration")
     train, dev = toy.sentences(folder)[:100], toy.sentences(folder, "dev")[:40]
-    Trainer("mh4-hybrid", config.with_settings(toy.SMALL, QUICK), train, dev, str(folder / "model")).run()
+    Trainer("mh4-hybrid", toy.small(*QUICK), train, dev, str(folder / "model")).run()
     return folder
 
 
-@pytest.mark.parametrize("name", WITH_MARGINALS)
+@pytest.mark.parametrize("name", with_marginals())
 @pytest.mark.parametrize("single_root", [False, True])
 def test_minimum_bayes_risk(name, single_root):
     """The tree found has the highest sum of marginals of all trees of the class."""
@@ -89,7 +88,7 @@ def test_systems_without_probabilities_say_so(name, tmp_path):
             attempt()
     file = str(tmp_path / "toy-ud-test.conllu")
     said = refuses("parse", "--model", folder, "--confidence", file)
-    assert said == "mh4: %s gives no probabilities of arcs; the systems that do are %s" % (name, ", ".join(WITH_MARGINALS))
+    assert said == "mh4: %s gives no probabilities of arcs; the systems that do are %s" % (name, ", ".join(with_marginals()))
     assert "no mbr decoding" in refuses("parse", "--model", folder, "--decode", "mbr", file)
 
 

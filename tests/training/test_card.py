@@ -14,7 +14,7 @@ from running import COMMAND, refused, refuses
 
 import mh4
 from mh4 import cli
-from mh4.parser import checksums, config, model_files
+from mh4.parser import checksums, model_files
 from mh4.training import card
 from mh4.training.trainer import Trainer
 
@@ -24,7 +24,7 @@ ABOUT = {"name": "Toy: a “test”", "language": "qtx", "treebank": "Toy 1.0", 
 @pytest.fixture(scope="module")
 def folder(treebank, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
-    settings = config.with_settings(toy.SMALL, ["training.max_updates=20", "training.evaluate_updates=10", "encoder.units=16"])
+    settings = toy.small("training.max_updates=20", "training.evaluate_updates=10", "encoder.units=16")
     sentences = toy.sentences(treebank)
     sources = {"train": {"file": "some folder/a.conllu", "git_blob": "0" * 40}}
     Trainer("mh4-hybrid", settings, sentences[:30], sentences[30:40], str(folder), sources=sources).run()

@@ -17,7 +17,6 @@ import toy
 from test_training import FINISHED, weights
 
 from mh4.errors import InputError
-from mh4.parser import config
 from mh4.training.trainer import Trainer
 from mh4.util.progress import Listener
 
@@ -249,7 +248,7 @@ def test_two_trainings_into_one_folder(treebank, whole, tmp_path):
 # Full disks
 
 
-SHORT = config.with_settings(toy.SMALL, ["training.max_updates=12", "training.evaluate_updates=4", "dropout.lstm=0.3"])
+SHORT = toy.small("training.max_updates=12", "training.evaluate_updates=4", "dropout.lstm=0.3")
 
 
 def trainer(sentences, folder, **options):

@@ -13,7 +13,7 @@ from mh4.errors import InputError, collected_warnings, warn
 from mh4.parser import config, oracle
 from mh4.parser.network.graph import dy
 from mh4.parser.objectives import coefficients, hamming_cost
-from mh4.parser.systems import SYSTEMS, GlobalSystem, GreedySystem
+from mh4.parser.systems import SYSTEMS, GlobalSystem, GreedySystem, with_marginals
 from mh4.training.loss import hinge, minibatch_loss, negative_log_likelihood, tree_loss
 from mh4.training.trainer import Trainer
 from mh4.transitions import EMPTY, Configuration
@@ -42,7 +42,7 @@ def sample(sentences):
 
 
 def trainer(system, sentences, folder, *settings, seed=1):
-    return Trainer(system, config.with_settings(toy.SMALL, settings), sentences, sentences, str(folder), seed)
+    return Trainer(system, toy.small(*settings), sentences, sentences, str(folder), seed)
 
 
 def parameters(model):
@@ -128,10 +128,7 @@ def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path)
     assert total == pytest.approx(expected, rel=1e-4)
 
 
-WITH_MARGINALS = [name for name, system in SYSTEMS.items() if system.marginals]
-
-
-@pytest.mark.parametrize("system", WITH_MARGINALS)
+@pytest.mark.parametrize("system", with_marginals())
 @pytest.mark.parametrize("single_root", [False, True])
 def test_likelihood_of_small_trees(system, single_root):
     """The likelihoods of all trees of up to four words add up to 1; derivatives are differences between likelihoods."""

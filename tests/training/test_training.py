@@ -25,10 +25,6 @@ from mh4.training.trainer import Trainer
 from mh4.util.progress import Listener
 
 
-def settings(*assignments):
-    return config.with_settings(toy.SMALL, assignments)
-
-
 @pytest.mark.slow
 def test_another_build_of_dynet(tmp_path):
     """Without mh4's build of DyNet, commands that need it say so in one sentence."""
@@ -62,7 +58,7 @@ def test_every_system_overfits_thirty_sentences(system, sentences, tmp_path):
     within = [s for s in sentences if trees.in_class(s.heads, tree_class)]
     rarest_first = sorted(within, key=lambda s: (trees.is_projective(s.heads), trees.is_one_endpoint_crossing(s.heads)))
     some = rarest_first[:15] + rarest_first[-15:]
-    long = settings("training.evaluate_updates=20", "training.max_updates=400")
+    long = toy.small("training.evaluate_updates=20", "training.max_updates=400")
     learner = Trainer(system, long, some, some, str(tmp_path))
     with pytest.raises(Perfect):
         learner.listener = UntilPerfect()
@@ -90,7 +86,7 @@ def finished(sentences, tmp_path_factory):
     return folder, learner, learner.run()
 
 
-SHORT = settings("dropout.lstm=0.3", "dropout.word_embedding=2.5", "training.evaluate_updates=5", "training.max_updates=20")
+SHORT = toy.small("dropout.lstm=0.3", "dropout.word_embedding=2.5", "training.evaluate_updates=5", "training.max_updates=20")
 
 
 def test_a_folder_that_does_not_mention_a_setting_has_its_default(finished):
@@ -225,11 +221,11 @@ def test_a_copy_of_a_model_is_not_replaced_by_one_of_other_files(finished, sente
 
 def test_trees_that_are_left_out(sentences, tmp_path):
     lengths = sorted(map(len, sentences[:30]))
-    some = settings("training.max_updates=1", "training.longest=%d" % lengths[14])
+    some = toy.small("training.max_updates=1", "training.longest=%d" % lengths[14])
     summary = Trainer("mst", some, sentences[:30], sentences[60:70], str(tmp_path / "some")).run()
     assert summary["trees_left_out"] == sum(length > lengths[14] for length in lengths)
     with pytest.raises(InputError, match="training.longest = 1, and all sentences have more words: no tree to learn"):
-        Trainer("mst", settings("training.longest=1"), sentences[:30], sentences[60:70], str(tmp_path / "none"))
+        Trainer("mst", toy.small("training.longest=1"), sentences[:30], sentences[60:70], str(tmp_path / "none"))
 
 
 def test_long_sentences_do_not_hold_up_a_training(sentences, tmp_path, monkeypatch):
@@ -251,14 +247,14 @@ def test_long_sentences_do_not_hold_up_a_training(sentences, tmp_path, monkeypat
 
     once = ["training.max_updates=3", "training.batch_tokens=200"]
     with pytest.warns(RuntimeWarning) as said:
-        summary = Trainer("mh4-hybrid", settings(*once), train, dev, str(tmp_path / "a"), listener=Said()).run()
+        summary = Trainer("mh4-hybrid", toy.small(*once), train, dev, str(tmp_path / "a"), listener=Said()).run()
     assert [str(warning.message).partition(" (")[0] for warning in said] == [
         "%s: %d sentences with more than 8 words" % (split, len(of_split))
         for split, of_split in (("dev", long[1]), ("train", long[0]))
     ]
     assert summary["trees_left_out"] == len(long[0]) and all(5 <= words <= 8 for words in learned)
     assert max(lengths) > 8 and summary["dev_uas"] > 0
-    Trainer("mh4-hybrid", settings(*once, "training.longest=99"), train, dev, str(tmp_path / "b"), listener=Said()).run()
+    Trainer("mh4-hybrid", toy.small(*once, "training.longest=99"), train, dev, str(tmp_path / "b"), listener=Said()).run()
     assert set(long[0]) & set(learned)
 
 
@@ -268,7 +264,7 @@ def test_trees_with_several_roots_are_refused_or_allowed(tmp_path):
     two_roots[0].heads[0] = -1
     with pytest.raises(InputError, match="words have the root as head, expected one"):
         Trainer("mst", SHORT, two_roots, two_roots, str(tmp_path / "model"))
-    allowed = settings("scorer.single_root=false", "training.max_updates=1")
+    allowed = toy.small("scorer.single_root=false", "training.max_updates=1")
     assert Trainer("mh4-two", allowed, two_roots, two_roots, str(tmp_path / "model")).run()["updates"] == 1
 
 
