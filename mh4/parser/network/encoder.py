@@ -108,7 +108,9 @@ class Encoder:
         if self.vectors:
             vectors = vectors + self.vector_map * self._given(self.vectors, words, dropped)
         if self.sizes.contextual:
-            vectors = vectors + self.contextual_map * dy.inputTensor(np.where(dropped, 0, self._in_context(sentences).T))
+            assert self.contextual  # checked before parsing or training
+            in_context = np.concatenate([self.contextual.of(sentence) for sentence in sentences])
+            vectors = vectors + self.contextual_map * dy.inputTensor(np.where(dropped, 0, in_context.T))
         return vectors
 
     def _spelled(self, dropped: np.ndarray, embedded: np.ndarray) -> np.ndarray:
@@ -128,11 +130,6 @@ class Encoder:
             return given
         learned = _lookup(self.tuned_vectors, (rows[tuned] - 1).tolist(), vectors.dimensions)
         return given + columns_of(learned, _numbered(tuned))
-
-    def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
-        """Return (words, dimensions): the vectors of the words of all sentences."""
-        assert self.contextual  # checked before parsing or training
-        return np.concatenate([self.contextual.of(sentence) for sentence in sentences])
 
     def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
         """Return (word_dim, number of words): a vector for each word, from its characters."""
