@@ -1,5 +1,6 @@
 """The toy treebank and a small network, for the tests of model, training and command line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,20 @@ def scores(system, n, rng):
         shape = sides if tensor.matrices is None else (tensor.matrices, *sides)
         found[tensor.name] = rng.normal(size=shape).astype(np.float32)
     return found
+
+
+def tensors(model, sentences):
+    """Return the score tensors of each sentence, by name."""
+    with model.lock:
+        found = {k: one for batch, scores in model.score(sentences) for k, one in zip(batch, scores.trees.arrays())}
+    return [found[k] for k in range(len(sentences))]
+
+
+def partly(sentence, rng, share=0.5):
+    """Return the sentence with about this share of its words without head and label."""
+    is_open = rng.random(len(sentence)) < share
+    heads = np.where(np.append(False, is_open), -1, sentence.heads).astype(np.int32)
+    return replace(sentence, heads=heads, deprels=["" if o else label for o, label in zip(is_open, sentence.deprels)])
 
 
 def untrained(system, sentences, folder=None, settings=SMALL):

@@ -30,13 +30,6 @@ def parsers(gold):
     return {name: Parser(toy.untrained(name, gold)) for name in ("mh3", "mh4-hybrid", "mst", "1ec")}
 
 
-def partly(sentence, rng, share=0.5):
-    heads, open_words = sentence.heads.copy(), rng.random(len(sentence)) < share
-    heads[1:][open_words] = -1
-    labels = ["_" if free else label for free, label in zip(open_words, sentence.deprels)]
-    return replace(sentence, heads=heads, deprels=labels)
-
-
 def test_a_word_labelled_as_root_is_one(parsers, gold):
     """A word without a head that is labelled root becomes the root; two such words are an error."""
     for sentence in gold[:10]:
@@ -63,9 +56,7 @@ def test_a_word_with_another_label_is_not_the_root(parsers, gold, name):
         (found,) = parser.parse([given], keep_heads=True)
         cost = np.zeros((len(given) + 1, len(given) + 1), dtype=np.float32)
         cost[0, root] = -1000
-        with parser.model.lock:
-            ((_, scores),) = parser.model.score([given])
-            (tensors,) = scores.trees.arrays()
+        (tensors,) = toy.tensors(parser.model, [given])
         assert found.heads.tolist() == parser.decode(**tensors, cost=cost, single_root=True).heads.tolist()
         assert found.deprels[root - 1] == "conj" and found.heads[root] > 0
 
@@ -73,21 +64,19 @@ def test_a_word_with_another_label_is_not_the_root(parsers, gold, name):
 @pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "1ec"])
 def test_what_is_given_stays_and_the_rest_is_the_best_tree_around_it(parsers, gold, name):
     parser, rng = parsers[name], np.random.default_rng(1)
-    given = [partly(s, rng) for s in gold if trees.in_class(s.heads, parser.model.system.tree_class)]
+    given = [toy.partly(s, rng) for s in gold if trees.in_class(s.heads, parser.model.system.tree_class)]
     with pytest.warns(RuntimeWarning, match="temperature 1"):
         found = parser.parse(given, keep_heads=True, confidence=True)
     free = parser.parse([replace(s, heads=None, deprels=None) for s in given])
     changed = 0
-    with parser.model.lock:
-        scores = {k: s for batch, found_scores in parser.model.score(given) for k, s in zip(batch, found_scores.trees.arrays())}
-    for k, (before, after, without) in enumerate(zip(given, found, free)):
+    for before, after, without, scores in zip(given, found, free, toy.tensors(parser.model, given)):
         fixed = before.heads >= 0
         assert (after.heads[fixed] == before.heads[fixed]).all() and (after.heads[1:] >= 0).all()
-        assert all(old in ("_", new) for old, new in zip(before.deprels, after.deprels)) and "_" not in after.deprels
-        expected = parser.decode(**scores[k], heads=before.heads, single_root=True)
+        assert all(old in ("", new) for old, new in zip(before.deprels, after.deprels)) and "" not in after.deprels
+        expected = parser.decode(**scores, heads=before.heads, single_root=True)
         assert (after.heads == expected.heads).all()
         assert after.probabilities[fixed] == pytest.approx(1)
-        marginals = parser.model.system.marginals(**scores[k], heads=before.heads, single_root=True).arcs
+        marginals = parser.model.system.marginals(**scores, heads=before.heads, single_root=True).arcs
         words = np.arange(1, len(before) + 1)
         np.testing.assert_allclose(after.probabilities[1:], marginals[after.heads[1:], words], rtol=1e-3, atol=1e-5)
         changed += not (after.heads == np.where(fixed, before.heads, without.heads)).all()
@@ -202,15 +191,15 @@ def test_windows_keep_heads_within_and_across_them(parsers, gold, monkeypatch, n
     for _ in range(3):
         tree = np.array(brute.random_tree(100, rng, single_root=True), dtype=np.int32)
         labels = ["x%d" % m for m in range(100)]
-        given = partly(Sentence(words, heads=tree, deprels=labels), rng, share)
+        given = toy.partly(Sentence(words, heads=tree, deprels=labels), rng, share)
         given.heads[1 + np.flatnonzero((rng.random(100) < 0.5) & (tree[1:] > 0))] = -1  # labelled, so not roots
         (found,) = long_sentences.parse(parsers[name], [given], keep_heads=True)
         assert " in windows of up to " in found.note
         arguments.tree(found.heads, 100)
         fixed = given.heads >= 0
         assert (found.heads[fixed] == given.heads[fixed]).all() and (found.heads[1:] == 0).sum() == 1
-        assert all(old in ("_", new) for old, new in zip(given.deprels, found.deprels)) and "_" not in found.deprels
-        assert fixed[found.heads == 0] or given.deprels[int(np.flatnonzero(found.heads == 0)[0]) - 1] == "_"
+        assert all(old in ("", new) for old, new in zip(given.deprels, found.deprels)) and "" not in found.deprels
+        assert fixed[found.heads == 0] or given.deprels[int(np.flatnonzero(found.heads == 0)[0]) - 1] == ""
 
 
 def test_the_best_trees_with_their_probabilities(parsers, gold):

@@ -160,10 +160,8 @@ def trained(how, vectors, sentences, folder, updates=30):
     return Parser.load(folder)
 
 
-def tensors(model, sentence):
-    with model.lock:
-        ((_, scores),) = model.score([sentence])
-        return scores.trees.arrays()[0]["shift"]
+def shifts(model, sentence):
+    return toy.tensors(model, [sentence])[0]["shift"]
 
 
 @pytest.mark.slow
@@ -176,7 +174,7 @@ def test_models(how, vectors, sentences, tmp_path):
     card.pack(str(tmp_path), str(tmp_path / "m.mh4"), {})
     for copy in (Parser.load(tmp_path / "m.mh4"), pickle.loads(pickle.dumps(parser))):
         assert copy.parse(unseen)[0].heads.tolist() == found
-        assert np.array_equal(tensors(copy.model, sentences[0]), tensors(parser.model, sentences[0]))
+        assert np.array_equal(shifts(copy.model, sentences[0]), shifts(parser.model, sentences[0]))
     lookup = [array for array in parser.model._arrays().values() if array.shape == (vectors.learned, 6)]
     assert len(lookup) == (how == "tuned")
     for array in lookup:
@@ -191,8 +189,8 @@ def test_vectors_are_the_input(how, vectors, sentences):
     other = Vectors(vectors.words, 2 * vectors.matrix, vectors.learned)
     none = Vectors(["of no sentence"], vectors.matrix[:2].copy(), 1)
     with_zeros = Vectors(vectors.words, 0 * vectors.matrix, vectors.learned)
-    scores = [tensors(Model("mh4-hybrid", chosen, vocabulary, 1, v), sentences[0]) for v in (vectors, other, none, with_zeros)]
-    frozen = tensors(Model("mh4-hybrid", settings("frozen"), vocabulary, 1, vectors), sentences[0])
+    scores = [shifts(Model("mh4-hybrid", chosen, vocabulary, 1, v), sentences[0]) for v in (vectors, other, none, with_zeros)]
+    frozen = shifts(Model("mh4-hybrid", settings("frozen"), vocabulary, 1, vectors), sentences[0])
     assert how == "tuned" or np.array_equal(scores[0], frozen)
     assert not np.allclose(scores[0], scores[1])
     assert how == "tuned" or np.array_equal(scores[2], scores[3])

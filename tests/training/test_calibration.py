@@ -64,15 +64,11 @@ def test_probabilities_of_parsed_arcs(trained):
     assert temperature != 1
     sentences = toy.sentences(trained, "dev")[:12]
     plain, sure = parser.parse(sentences), parser.parse(sentences, confidence=True)
-    arrays = {}
-    for batch, scores in parser.model.score(sentences):
-        arrays.update(zip(batch, [dict(tensors) for tensors in scores.trees.arrays()]))
-        for k in batch:
-            tensors = {name: tensor.astype(np.float64) / temperature for name, tensor in arrays[k].items()}
-            arcs = parser.model.system.marginals(**tensors, single_root=True).arcs
-            expected = [arcs[head, word + 1] for word, head in enumerate(sure[k].heads[1:])]
-            np.testing.assert_allclose(sure[k].probabilities[1:], expected, rtol=1e-4)
-    for without, having in zip(plain, sure):
+    for without, having, tensors in zip(plain, sure, toy.tensors(parser.model, sentences)):
+        tempered = {name: tensor.astype(np.float64) / temperature for name, tensor in tensors.items()}
+        arcs = parser.model.system.marginals(**tempered, single_root=True).arcs
+        expected = [arcs[head, word + 1] for word, head in enumerate(having.heads[1:])]
+        np.testing.assert_allclose(having.probabilities[1:], expected, rtol=1e-4)
         assert without.probabilities is None and having.probabilities[0] == 1
         assert without.heads.tolist() == having.heads.tolist() and without.deprels == having.deprels
 
@@ -165,14 +161,11 @@ def test_training_ends_with_calibration(trained):
     model, dev = Model.load(folder), toy.sentences(trained, "dev")[:40]
     assert model.temperature == found["temperature"]
     for factor in (0.9, 1, 1.1):
-        total = words = 0
-        for batch, scores in model.score(dev):
-            for k, tensors in zip(batch, scores.trees.arrays()):
-                tempered = at_temperature(tensors, factor * model.temperature)
-                arcs = model.system.marginals(**tempered, single_root=True).arcs
-                total -= np.log(np.maximum(arcs[dev[k].heads[1:], np.arange(1, len(dev[k]) + 1)], 1e-3)).sum()
-                words += len(dev[k])
-        nll = total / words
+        of_gold = []
+        for sentence, tensors in zip(dev, toy.tensors(model, dev)):
+            arcs = model.system.marginals(**at_temperature(tensors, factor * model.temperature), single_root=True).arcs
+            of_gold += arcs[sentence.heads[1:], np.arange(1, len(sentence) + 1)].tolist()
+        nll = -np.log(np.maximum(of_gold, 1e-3)).mean()
         assert nll == pytest.approx(found["nll"], rel=1e-4) if factor == 1 else nll > found["nll"]
     nll_of_labels = {}
     for factor in (0.9, 1, 1.1):

@@ -17,7 +17,6 @@ from mh4 import decoders, trees
 from mh4.data.sentence import Sentence
 from mh4.errors import InputError
 from mh4.parser import config, long_sentences, oracle
-from mh4.parser.network.graph import forward
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import SYSTEMS
 from mh4.training.loss import minibatch_loss
@@ -140,8 +139,7 @@ def test_a_parser_decodes_as_it_is_told(finished, sentences, treebank):
     assert parsed["greedy",] == parsed["beam", 1] != parsed["exact",]
     model = parsers["greedy",].model
     for (how, *width), found in parsed.items():
-        for sentence, heads in zip(some, found):
-            values = _scored(model, sentence)
+        for values, heads in zip(toy.tensors(model, some), found):
             if how == "exact":
                 derivation = decoders.mh4.decode(**values, single_root=True)
             else:
@@ -159,12 +157,6 @@ def test_a_parser_decodes_as_it_is_told(finished, sentences, treebank):
     told = "--model", folder, str(treebank / "toy-ud-test.conllu"), "--decode", "beam", "--beam", "0"
     for command in ("parse", "test"):
         assert "a beam of width 0: expected 1" in refuses(command, *told)
-
-
-def _scored(model, sentence):
-    scores = model.build([sentence])
-    forward(scores.tags["feats"])
-    return scores.trees.arrays()[0]
 
 
 def test_greedy_parsers_learn_trees_beyond_the_chart():
