@@ -26,7 +26,8 @@ WRITTEN = re.compile(  # lines on standard error about written files and copied 
 
 
 def mh4(*arguments, stdin=None):
-    """Run a command in this process; return its exit code, output and messages."""
+    """Run a command in this process; return its exit code, output and messages. Arguments may be paths."""
+    arguments = list(map(str, arguments))
     with contextlib.chdir(toy.ROOT), mock.patch.object(streams, "is_fed", lambda: stdin is not None):
         done = CliRunner(catch_exceptions=False).invoke(cli.main, arguments, input=stdin, prog_name="mh4")
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout_bytes, done.stderr_bytes)

@@ -17,8 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from running import wait_for
+from running import refuses, succeeds, wait_for
 from tiny import blob_id
 
 from mh4 import cli
@@ -549,21 +548,15 @@ def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
 
 def test_the_command(server, tmp_path, monkeypatch):
     """`mh4 data --conll17` also fetches outputs, into the folder given by --to."""
-
-    def data(*arguments):
-        return CliRunner().invoke(cli.main, ["data", *arguments])
-
     monkeypatch.setenv("MH4_DATA_URL", server.url + "/")
     monkeypatch.setattr(treebanks, "manifest", lambda: tuple(ROW._replace(split=split) for split in treebanks.SPLITS))
-    assert data("hu", "--to", str(tmp_path)).exit_code == 0 and names(tmp_path) == ["hu-ud-train.conllu"]
+    succeeds("data", "hu", "--to", tmp_path)
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
     server.files["/o/r/0123abc/" + OUTPUT.path] = CONTENT
-    done = data("hu", "--to", str(tmp_path), "--conll17")
-    assert done.exit_code == 0 and names(tmp_path) == [
-        "hu-%s.conllu" % name for name in ("c2l2", "stanford", "ud-train", "udpipe")
-    ]
-    assert [line.split()[0] for line in done.output.splitlines()] == ["train", "dev", "test", "udpipe", "stanford", "c2l2"]
-    done = data("toy", "--to", str(tmp_path), "--conll17")
-    assert done.exit_code == 2 and "no toy treebank" in done.output
+    listed = succeeds("data", "hu", "--to", tmp_path, "--conll17").decode()
+    assert names(tmp_path) == ["hu-%s.conllu" % name for name in ("c2l2", "stanford", "ud-train", "udpipe")]
+    assert [line.split()[0] for line in listed.splitlines()] == ["train", "dev", "test", "udpipe", "stanford", "c2l2"]
+    assert "no toy treebank" in refuses("data", "toy", "--to", tmp_path, "--conll17")
 
 
 def test_unknown_language_or_source(tmp_path, monkeypatch):

@@ -9,11 +9,9 @@ import zipfile
 
 import pytest
 import toy
-from click.testing import CliRunner
-from running import COMMAND, refused, refuses
+from running import COMMAND, refused, refuses, succeeds
 
 import mh4
-from mh4 import cli
 from mh4.parser import checksums, model_files
 from mh4.training import card
 from mh4.training.trainer import Trainer
@@ -38,10 +36,6 @@ def packed(folder, treebank, tmp_path_factory):
     return path
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli.main, list(map(str, arguments)))
-
-
 def rewritten(packed, path, change):
     """Write a copy of a packed model with changed members, and return its path."""
     with zipfile.ZipFile(packed) as file:
@@ -56,21 +50,21 @@ def rewritten(packed, path, change):
 @pytest.mark.slow
 def test_parses_as_the_folder_does(folder, packed, treebank):
     arguments = ["--confidence", "--tags", treebank / "toy-ud-dev.conllu"]
-    expected = run("parse", "--model", folder, *arguments)
-    assert expected.exit_code == 0 and "ArcProb=" in expected.output
-    assert run("parse", "--model", packed, *arguments).output == expected.output
-    assert run("parse", "--model", packed, "--jobs", "2", *arguments).output == expected.output
-    assert run("test", "--model", packed, arguments[-1]).output == run("test", "--model", folder, arguments[-1]).output
+    expected = succeeds("parse", "--model", folder, *arguments)
+    assert b"ArcProb=" in expected
+    assert succeeds("parse", "--model", packed, *arguments) == expected
+    assert succeeds("parse", "--model", packed, "--jobs", "2", *arguments) == expected
+    assert succeeds("test", "--model", packed, arguments[-1]) == succeeds("test", "--model", folder, arguments[-1])
     assert mh4.load(packed).model.temperature == mh4.load(folder).model.temperature is not None
-    ensemble = run("ensemble", "--model", packed, "--model", folder, arguments[-1])
-    assert ensemble.output == run("ensemble", "--model", folder, "--model", folder, arguments[-1]).output != ""
+    ensemble = ["ensemble", "--quiet", arguments[-1], "--model", folder]
+    assert succeeds(*ensemble, "--model", packed) == succeeds(*ensemble, "--model", folder) != b""
 
 
 def test_is_the_same_every_time(folder, packed, treebank, tmp_path):
     again = tmp_path / "again.mh4"
     options = [word for name, value in ABOUT.items() for word in ("--" + name, value)]
-    done = run("pack", folder, "-o", again, *options, "--test", treebank / "toy-ud-dev.conllu")
-    assert done.exit_code == 0 and done.output.splitlines()[-1] == "Written: %s" % again
+    done = succeeds("pack", folder, "-o", again, *options, "--test", treebank / "toy-ud-dev.conllu").decode()
+    assert done.splitlines()[-1] == "Written: %s" % again
     assert again.read_bytes() == packed.read_bytes()
     command = [*COMMAND, "pack", folder, "-o", "/dev/stdout", *options, "--test", treebank / "toy-ud-dev.conllu"]
     assert subprocess.run(command, capture_output=True, check=True).stdout == packed.read_bytes()
@@ -78,32 +72,30 @@ def test_is_the_same_every_time(folder, packed, treebank, tmp_path):
 
 def test_names_of_several_lines_are_refused(folder, tmp_path):
     """Line breaks, which would break the card's header for model hubs, are errors."""
-    done = run("pack", folder, "-o", tmp_path / "toy.mh4", "--licence", "CC0\n1.0")
-    assert done.exit_code == 2 and "licence: expected a single line without control characters, got 'CC0\\n1.0'" in done.output
+    said = refuses("pack", folder, "-o", tmp_path / "toy.mh4", "--licence", "CC0\n1.0")
+    assert "licence: expected a single line without control characters, got 'CC0\\n1.0'" in said
     assert not (tmp_path / "toy.mh4").exists()
 
 
 def test_the_card(folder, packed, treebank):
-    done = run("info", "--card", "--json", packed)
-    assert json.loads(done.output)["language"] == "qtx"
-    done = run("info", "--card", packed)
+    assert json.loads(succeeds("info", "--card", "--json", packed))["language"] == "qtx"
+    page = succeeds("info", "--card", packed).decode()
     summary = json.loads((folder / "summary.json").read_text())
-    assert done.exit_code == 0
-    lines = done.output.splitlines()
+    lines = page.splitlines()
     assert lines[:7] == ["---", 'library_name: "mh4"', 'tags: ["dependency-parsing", "universal-dependencies"]', 'language: "qtx"',
                          'license: "other"', 'license_name: "CC0 1.0"', "---"]  # fmt: skip
     assert "# Toy: a “test”" in lines and "| treebank | Toy 1.0 |" in lines
     assert "| train file | some folder/a.conllu (git blob %s) |" % ("0" * 40) in lines
     scores = [line.split(" | ") for line in lines if line.startswith(("| dev |", "| test |"))]
     assert scores[0][1:3] == ["%.2f" % summary["dev_uas"], "%.2f" % summary["dev_las"]]
-    tested = run("test", "--model", folder, treebank / "toy-ud-dev.conllu").output
+    tested = succeeds("test", "--model", folder, treebank / "toy-ud-dev.conllu").decode()
     assert "UAS %s  LAS %s " % (scores[1][1], scores[1][2]) in tested
     (command,) = [line for line in lines if line.startswith("    mh4 train")]
     expected = "mh4 train --system mh4-hybrid --train 'some folder/a.conllu' --seed 1 --config config.toml --model FOLDER"
     assert command.strip() == expected
-    assert (folder / "config.toml").read_text().rstrip("\n") in done.output
+    assert (folder / "config.toml").read_text().rstrip("\n") in page
     with zipfile.ZipFile(packed) as file:
-        assert file.read("card.md").decode() == done.output
+        assert file.read("card.md").decode() == page
         assert {stat.S_IMODE(member.external_attr >> 16) for member in file.infolist()} == {0o644}
 
 
@@ -151,8 +143,7 @@ def test_damaged_files(packed, tmp_path):
     for damaged in (b"", b"PK", content[:1000], content[:-10], b"x" * 1000, content[:5000] + b"\0" * 100 + content[5100:]):
         path.write_bytes(damaged)
         assert str(path) in refused(lambda: mh4.load(path))
-    done = run("info", path)
-    assert done.exit_code == 2 and done.output.count("\n") == 1
+    assert str(path) in refuses("info", path)
 
 
 @pytest.mark.parametrize("method", (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, 9))  # 9: deflate64
@@ -223,7 +214,6 @@ def test_the_card_says_if_training_was_resumed_with_other_settings(folder, tmp_p
     (other / "summary.json").write_text(json.dumps(summary))
     card.pack(str(other), str(tmp_path / "resumed.mh4"), {})
     said = "resumed after 10 updates with training.patience=1, training.max_updates=20"
-    assert (
-        "It was %s. So the command alone may make another model." % said in run("info", "--card", tmp_path / "resumed.mh4").output
-    )
-    assert said in run("info", other).output.splitlines()
+    page = succeeds("info", "--card", tmp_path / "resumed.mh4").decode()
+    assert "It was %s. So the command alone may make another model." % said in page
+    assert said in succeeds("info", other).decode().splitlines()
