@@ -147,13 +147,13 @@ def _read(files: Sequence[str], partial: bool) -> dict[str, list[Sentence]]:
     return {path: sentences for path, sentences in found.items() if sentences}
 
 
-def warn_of_overlap(train: Iterable[Sentence], others: Iterable[Sentence], split: str, least: int = 10) -> None:
-    """Warn if, of the sentences of a split with at least `least` words, more than one percent are also in train."""
-    known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in others if len(sentence) >= least]
+def warn_of_overlap(train: Iterable[Sentence], others: Iterable[Sentence], split: str) -> None:
+    """Warn if, of the sentences of a split with ten words or more, more than one percent are also in train."""
+    known, long = {tuple(sentence.words) for sentence in train}, [sentence for sentence in others if len(sentence) >= 10]
     both = sum(tuple(sentence.words) in known for sentence in long)
     if both > len(long) / 100:
-        text = "train also has %d of %s with %d words or more, so that scores say little about other texts"
-        warn(text % (both, counted(len(long), split + " sentence"), least), stacklevel=3)
+        text = "train also has %d of %s with 10 words or more, so that scores say little about other texts"
+        warn(text % (both, counted(len(long), split + " sentence")), stacklevel=3)
 
 
 def _path(given: Path, what: str) -> str:

@@ -408,8 +408,7 @@ class Trainer:
         self.model.load_weights(self.files)
         parser = Parser(self.model)
         most = min(self.most, long_sentences.default(parser, confidence=True) * 3 // 2)  # a longer one would take minutes
-        short = [sentence for sentence in self.dev if len(sentence) <= most]
-        found = calibrate(parser, short) if short else None
+        found = calibrate(parser, [sentence for sentence in self.dev if len(sentence) <= most])
         if found:
             self.model.calibrate(found)
             found.save(self.folder)
