@@ -1,16 +1,11 @@
-"""`mh4 evaluate --by errors`, on files counted by hand (segmented.py) and on any files against the official scorer."""
+"""`mh4 evaluate --by errors`, on files counted by hand (segmented.py); test_score_tables.py has any files."""
 
 import json
-import tempfile
 from pathlib import Path
 
-import pytest
-import segmented
-from hypothesis import given, settings
 from running import succeeds
-from test_chunks import written
 
-from mh4.analysis import error_tables, evaluation, score_tables
+from mh4.analysis import error_tables, score_tables
 from mh4.analysis.evaluation import Counts
 
 
@@ -48,16 +43,3 @@ def test_the_tables(paths):
     assert [one["errors"] for one in systems] == [error_tables.record(pairs_of(paths[0], path)) for path in paths[1:]]
     piped = succeeds("evaluate", paths[0], "-", "--by", "errors", stdin=Path(paths[1]).read_bytes())
     assert piped.decode().rstrip().endswith(confused)
-
-
-@pytest.mark.slow
-@settings(max_examples=50)
-@given(segmented.same_text())
-def test_they_add_up_to_the_official_scores(texts):
-    with tempfile.TemporaryDirectory() as folder:
-        files = written(folder, texts)
-        pairs, official = pairs_of(*files), evaluation.official(*files)
-        for metric, counts in error_tables.scores(pairs)["all words"].items():
-            assert counts.score() == pytest.approx(official[metric])
-        kinds = error_tables.by_relation(pairs).values()
-        assert sum(one["right"] for one in kinds) == error_tables.scores(pairs)["all words"]["LAS"].correct

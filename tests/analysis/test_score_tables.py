@@ -129,7 +129,7 @@ def test_text_in_other_normal_forms(tmp_path):
 
 
 def add_up_to_the_counts(gold, system, found):
-    """Check that correct arcs, given the alignment, and sums over relations equal the official UAS and LAS counts."""
+    """Check that correct arcs, given the alignment, and sums over relations and errors equal the official counts."""
     counts, gold_words = found
     gold_arcs, system_arcs = arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences)
     correct = arcs.correct_arcs(gold_arcs, system_arcs, gold_words)
@@ -137,9 +137,12 @@ def add_up_to_the_counts(gold, system, found):
         assert Counts(len(gold_arcs), len(system_arcs), int(ours.sum()), int((gold_words >= 0).sum())) == counts[metric]
     for ours, theirs in zip(arcs.recovered_arcs(gold_arcs, correct, gold_words), correct):
         assert ours.sum() == theirs.sum()
-    relations = score_tables.Result("", counts, error_tables.count(gold, system, gold_words)).relations
+    pairs = error_tables.count(gold, system, gold_words)
+    relations = score_tables.Result("", counts, pairs).relations
     for k in range(4):
         assert sum(relation[k] for relation in relations.values()) == counts["LAS"][k]
+    assert error_tables.scores(pairs)["all words"] == {metric: counts[metric] for metric in ("UAS", "LAS")}
+    assert sum(kinds["right"] for kinds in error_tables.by_relation(pairs).values()) == counts["LAS"].correct
 
 
 @pytest.mark.slow
