@@ -54,54 +54,46 @@ def serve(
     connections = limits.waiting + workers + _MORE_CONNECTIONS
     _may_open(connections + _MORE_CONNECTIONS + workers * _FILES_OF_PROCESS + _FILES)
     with _listening(host, port) as listening, logging_to(sys.stderr):
-        hosts = Hosts(listening.getsockname()[0], host, names)
+        address, port = listening.getsockname()[:2]
+        hosts = Hosts(address, host, names)
         if correction and hosts.on_network:
             raise InputError("--host %s: %s can be corrected on this machine only" % (host, correction.path))
         correcting = Correcting(correction, limits.seconds) if correction else None
-        asyncio.run(_serve(models, listening, hosts, workers, limits, connections, ready, correcting))
 
-
-async def _serve(
-    models: Mapping[str, Files],
-    listening: socket.socket,
-    hosts: Hosts,
-    size: int,
-    limits: Limits,
-    connections: int,
-    ready: Callable[[str], Any],
-    correcting: Correcting | None,
-) -> None:
-    load = answering.load, dict(models), answering.checksums_of(models.values())
-    workers = Workers(size, limits.waiting, limits.seconds, load)
-    try:
-        with _interrupted_once():
+        async def run() -> None:
+            load = answering.load, dict(models), answering.checksums_of(models.values())
+            pool = Workers(workers, limits.waiting, limits.seconds, load)
             try:
-                abilities = await workers.start()
+                with _interrupted_once():
+                    abilities = await pool.start()
+                config = uvicorn.Config(
+                    application(pool, abilities, limits, hosts, correcting),
+                    http=connection(limits.seconds, connections + _MORE_CONNECTIONS),
+                    ws="none",
+                    lifespan="off",
+                    log_config=None,
+                    access_log=False,
+                    server_header=False,
+                    proxy_headers=False,  # with them, any local process could put a false client address into the log
+                    headers=_HEADERS,
+                    limit_concurrency=connections,
+                    backlog=_BACKLOG,
+                    h11_max_incomplete_event_size=_HEAD,
+                    timeout_graceful_shutdown=int(2 * limits.seconds) + 1,
+                )
+                server = _Server(config)
+                with _ended_by(server):
+                    page = "/annotate#" + correcting.key if correcting else ""
+                    ready("http://%s:%d%s" % ("[%s]" % address if ":" in address else address, port, page))
+                    LOG.info("started", extra={"facts": {"models": abilities, "workers": workers}})
+                    await server.serve(sockets=[listening])
             except Killed:
                 sentence = "a process that loads the models was killed, perhaps because memory ran out: lower --workers"
                 raise InputError(sentence) from None
-        config = uvicorn.Config(
-            application(workers, abilities, limits, hosts, correcting),
-            http=connection(limits.seconds, connections + _MORE_CONNECTIONS),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,  # with them, any local process could put a false client address into the log
-            headers=_HEADERS,
-            limit_concurrency=connections,
-            backlog=_BACKLOG,
-            h11_max_incomplete_event_size=_HEAD,
-            timeout_graceful_shutdown=int(2 * limits.seconds) + 1,
-        )
-        server = _Server(config)
-        with _ended_by(server):
-            ready("http://%s:%d" % _name(listening) + ("/annotate#" + correcting.key if correcting else ""))
-            LOG.info("started", extra={"facts": {"models": abilities, "workers": size}})
-            await server.serve(sockets=[listening])
-    finally:
-        workers.stop()
+            finally:
+                pool.stop()
+
+        asyncio.run(run())
 
 
 class _Server(uvicorn.Server):
@@ -133,11 +125,6 @@ def _listening(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise InputError("cannot listen to %s, port %d: %s" % (host, port, reason(error).partition(" (")[0])) from None
-
-
-def _name(listening: socket.socket) -> tuple[str, int]:
-    host, port = listening.getsockname()[:2]
-    return ("[%s]" % host if ":" in host else host), port
 
 
 @contextmanager
