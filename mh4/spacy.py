@@ -57,6 +57,7 @@ class Component:
             yield from docs
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
+        docs = [doc for doc in docs if len(doc)]
         sentences = [[[token for token in span if _word(token)] for span in _sentences(doc)] for doc in docs]
         unparsed = [
             Sentence([_word(token) for token in words], name="sentence %d" % number)
@@ -97,13 +98,13 @@ def _sentences(doc: Doc) -> Iterable[Span]:
             "the Doc has no sentences, and mh4 parses one at a time: "
             'add a component that finds them before mh4, such as nlp.add_pipe("sentencizer", before="mh4")'
         )
-    return doc.sents if len(doc) else ()
+    return doc.sents
 
 
 def _set_trees(doc: Doc, sentences: Sequence[Sequence[Token]], parses: Sequence[Sentence | None]) -> None:
     heads = np.arange(len(doc))
     labels = np.full(len(doc), doc.vocab.strings.add(_OF_SPACE), dtype=np.uint64)
-    for span, words, parsed in zip(doc.sents if len(doc) else (), sentences, parses, strict=True):
+    for span, words, parsed in zip(doc.sents, sentences, parses, strict=True):
         if parsed is None:
             heads[span.start : span.end] = span.start
             labels[span.start] = doc.vocab.strings.add("ROOT")
@@ -117,6 +118,5 @@ def _set_trees(doc: Doc, sentences: Sequence[Sequence[Token]], parses: Sequence[
         for token, head, label in zip(words, parsed.heads[1:].tolist(), parsed.deprels, strict=True):
             heads[token.i] = words[head - 1].i if head else token.i
             labels[token.i] = doc.vocab.strings.add(label if head else "ROOT")
-    if len(doc):
-        doc.from_array([HEAD, DEP], np.stack([(heads - np.arange(len(doc))).astype(np.uint64), labels], axis=1))
-        check_sentences(doc, len(sentences))
+    doc.from_array([HEAD, DEP], np.stack([(heads - np.arange(len(doc))).astype(np.uint64), labels], axis=1))
+    check_sentences(doc, len(sentences))

@@ -61,7 +61,7 @@ class Correction:
         return '"%d"' % self._saved
 
     def _may_write(self) -> bool:
-        return not os.path.exists(self.output) or _state(self.output) == self._ours
+        return _state(self.output) in (None, self._ours)
 
 
 def _state(path: str) -> tuple[int, ...] | None:

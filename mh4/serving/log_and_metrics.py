@@ -106,8 +106,6 @@ class Observed:
         ProcessCollector(registry=self._registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await self._app(scope, receive, send)
         began, status = time.monotonic(), 0
         facts: dict[str, Any] = {}
         scope.setdefault("state", {}).update(facts=facts, metrics=self.metrics)
