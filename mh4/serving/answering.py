@@ -72,10 +72,10 @@ def answer(task: Task, most_words: int) -> Answer:
 
     Raises InputError as formats.read and Parser.parse do.
     """
-    with collected_warnings() as said:
+    with collected_warnings() as warned:
         blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words // task.best, task.best))
         result = _drawn(task, blocks) if task.output in (PAGE, SVG) else _written(task, blocks)
-    return Answer(result, len(blocks), sum(len(block.sentence) for block in blocks), said)
+    return Answer(result, len(blocks), sum(len(block.sentence) for block in blocks), warned)
 
 
 def too_many(most_words: int) -> str:

@@ -115,12 +115,12 @@ class _Endpoints:
 
     async def view(self, request: Request) -> Response:
         """Return the trees as `mh4 view --html` draws them."""
-        _, answer = await self._of_form(request, PAGE)
+        _, answer = await self._answer_form(request, PAGE)
         return HTMLResponse(answer.result, headers={"Content-Security-Policy": _POLICY_OF_VIEW, "Cache-Control": "no-store"})
 
     async def download(self, request: Request) -> Response:
         """Return the result as a file."""
-        wanted, answer = await self._of_form(request, CONLLU, SVG)
+        wanted, answer = await self._answer_form(request, CONLLU, SVG)
         kind, name = ("image/svg+xml", "trees.svg") if wanted.output == SVG else ("text/plain", "trees.conllu")
         headers = {"Content-Disposition": 'attachment; filename="%s"' % name, "Content-Security-Policy": "default-src 'none'"}
         return Response(answer.result, media_type=kind, headers=headers)
@@ -139,7 +139,7 @@ class _Endpoints:
         most_bytes = max(LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
         return await parameters(request, most_bytes, self._limits.seconds)
 
-    async def _of_form(self, request: Request, *outputs: str) -> tuple[Task, Answer]:
+    async def _answer_form(self, request: Request, *outputs: str) -> tuple[Task, Answer]:
         """Return the task and the answer for the page's form, which always requests all that the models can do.
 
         outputs: the allowed output formats, the default first.

@@ -25,7 +25,7 @@ _MOST = 1000  # warnings that are remembered
 _LONGEST = 100  # characters of a path or a method in the log
 
 
-def _said(record: logging.LogRecord) -> dict[str, Any]:
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
     """Return the fields of a log line except the time: the level, the event and its facts."""
     line = {"level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
     if record.exc_info:
@@ -52,12 +52,12 @@ class Log(logging.StreamHandler[Any]):
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        return _json({"time": when, **_said(record)})
+        return _json({"time": when, **_fields(record)})
 
     def emit(self, record: logging.LogRecord) -> None:
         self.count(record.created - _SECONDS)
         if record.levelno >= logging.WARNING:
-            line = _json(_said(record))
+            line = _json(_fields(record))
             if line in self._seen:
                 first, times = self._seen[line]
                 self._seen[line] = first, times + 1

@@ -14,12 +14,12 @@ from mh4.parser.parsing import MOST_TREES
 PAGE, SVG, MATXIN, EPE, CONLLU, TEXT = "page", "svg", "matxin", "epe", "conllu", "text"
 OF_TREES = PAGE, SVG, MATXIN  # outputs that cannot represent a sentence without a tree
 _WANTED = {"": True, "none": False}  # values of a switch; "none" comes from UDPipe
-_OF_TOKENIZER = ("normalized_spaces", "presegmented", "ranges")
+_TOKENIZER_OPTIONS = ("normalized_spaces", "presegmented", "ranges")
 # Formats of UDPipe and of mh4, each with the options that may follow "=". UDPipe itself ignores unknown options.
 _INPUTS: dict[str, tuple[str, ...]] = {
     CONLLU: ("v2",),
     **dict.fromkeys((*SPLIT, *SEGMENTED), ()),
-    "generic_tokenizer": _OF_TOKENIZER,
+    "generic_tokenizer": _TOKENIZER_OPTIONS,
 }
 _OUTPUTS = {
     CONLLU: ("v2",), "horizontal": ("paragraphs",), "vertical": ("paragraphs",), "plaintext": ("normalized_spaces",),
