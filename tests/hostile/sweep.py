@@ -14,7 +14,6 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -85,6 +84,7 @@ class Sweep:
         path.write_bytes(case.content)
         good, given = str(self.good), str(path)
         mst, mh4 = (str(self.models[system]) for system in SYSTEMS)
+        tree = False if case.tree is False else None  # for commands that may also reject it for other reasons
         self.run(case.name, "parse", "--model", mst, given, "-o", str(out), succeeds=case.readable)
         if out.exists():
             self.compare(case, out.read_bytes())
@@ -108,17 +108,16 @@ class Sweep:
             ["compare", given, given, given],
             ["view", given, given],
         ):
-            self.run(case.name, *arguments, stdin=case.content, succeeds=False if case.tree is False else None)
-        tree = False if case.tree is False else None
-        self.run(
-            case.name, "ensemble", "--vote", given, "-", stdin=case.content, succeeds=None if case.readable is None else tree
-        )
+            self.run(case.name, *arguments, stdin=case.content, succeeds=tree)
+        voted = None if case.readable is None else tree
+        self.run(case.name, "ensemble", "--vote", given, "-", stdin=case.content, succeeds=voted)
         for arguments in (["view", "-"], ["view", "--model", mh4, "-"]):
             if self.run(case.name, *arguments, "--html", str(out), stdin=case.content, succeeds=tree).code == 0:
                 out.unlink()
-        if self.left_over(place) != ["case.conllu"]:
-            self.fail(case.name, ("*",), "left behind: %s" % self.left_over(place))
-        self.run(case.name, *self.training("mst", path, new), succeeds=False if case.tree is False else None)
+        left_over = sorted(str(path.relative_to(place)) for path in place.rglob("*"))
+        if left_over != ["case.conllu"]:
+            self.fail(case.name, ("*",), "left behind: %s" % left_over)
+        self.run(case.name, *self.training("mst", path, new), succeeds=tree)
         if path.read_bytes() != case.content or self.good.read_text(encoding="utf-8") != corpus.GOOD:
             self.fail(case.name, ("*",), "an input file has changed")
         shutil.rmtree(place)
@@ -134,9 +133,6 @@ class Sweep:
         empty = not parsed and not case.content.strip(b"\r\n " + mark)
         if not empty and (len(before) != len(after) or not same):
             self.fail(case.name, ("parse",), "the output differs in more than HEAD, DEPREL and DEPS")
-
-    def left_over(self, place: Path) -> list[str]:
-        return sorted(str(path.relative_to(place)) for path in place.rglob("*"))
 
     # -------------------------------------------------------------------------------------------------------- models
 
@@ -164,26 +160,22 @@ class Sweep:
         return {str(path): path.read_bytes() if path.is_file() else None for path in paths}
 
 
-def steps(sweep: Sweep, only: str, every: int) -> Iterator[None]:
-    if only != "models":
-        for case in list(corpus.cases())[::every]:
-            yield sweep.file(case)
-    if only != "files":
-        for one in list(damage.damages())[::every]:
-            yield sweep.model(one)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--only", choices=["files", "models"], default="")
     asked = parser.parse_args()
+    files = [] if asked.only == "models" else list(corpus.cases())[:: asked.every]
+    models = [] if asked.only == "files" else list(damage.damages())[:: asked.every]
     with tempfile.TemporaryDirectory() as folder:
         sweep = Sweep(Path(folder))
-        count = sum(1 for _ in steps(sweep, asked.only, asked.every))
+        for case in files:
+            sweep.file(case)
+        for one in models:
+            sweep.model(one)
     print(
         "%d files and models, %d commands, %d failures; the slowest took %.1f s (%s)"
-        % (count, sweep.runs, len(sweep.failures), *sweep.slowest)
+        % (len(files) + len(models), sweep.runs, len(sweep.failures), *sweep.slowest)
     )
     return 1 if sweep.failures else 0
 

@@ -14,19 +14,12 @@ import corpus
 import pytest
 import sandbox
 from click.testing import CliRunner
-from sweep import Sweep
 from toy import ROOT
 
 from mh4.cli.group import Commands
 from mh4.parser.model_files import FILES
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def sweep(tmp_path_factory):
-    """A good file and two small models."""
-    return Sweep(tmp_path_factory.mktemp("hostile"))
 
 
 @pytest.fixture

@@ -18,17 +18,11 @@ import corpus
 import pytest
 import sandbox
 from running import INSTALLED
-from sweep import Sweep
 
 pytestmark = pytest.mark.slow
 
 PYTHON_M = [sys.executable, "-m", "mh4"]
 SENTENCES = 40  # enough for more than a page, the size of the smallest pipe
-
-
-@pytest.fixture(scope="module")
-def sweep(tmp_path_factory):
-    return Sweep(tmp_path_factory.mktemp("streams"))
 
 
 @pytest.fixture(scope="module")
