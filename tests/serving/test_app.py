@@ -20,7 +20,6 @@ from mh4.util.processes import Killed
 pytestmark = pytest.mark.slow  # a segmenter is trained
 
 TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit."
-CYCLE = "".join("%d\tx\t_\t_\t_\t_\t%d\ta\t_\t_\n" % word for word in ((1, 0), (2, 3), (3, 2))) + "\n"
 HORIZONTAL = "Ta kaluma dorpit berodo .\nTa kaluma dorpit .\n"
 
 
@@ -159,7 +158,7 @@ WORDS = {"data": HORIZONTAL, "input": "horizontal"}
         *((400, "%s needs parser" % name, {**WORDS, name: ""}) for name in ("confidence", "keep_deps")),
         (400, "best needs parser", {**WORDS, "best": "2"}),
         *((400, "output %s needs parser" % name, {**WORDS, "output": name}) for name in ("svg", "matxin")),
-        (400, "data, line 1, sentence 1: word 2 is on a cycle", {"data": CYCLE, "parser": "", "heads": "", "output": "matxin"}),
+        (400, "data, line 1, sentence 1: word 2 is on a cycle", {"data": rows(0, 3, 2), "parser": "", "heads": "", "output": "matxin"}),
         (400, "data, line 1, sentence 1: HEAD is '-1', expected", {"data": rows(-1), "output": "vertical"}),
         *((400, "best needs output conllu", {**WORDS, "parser": "", "best": "2", "output": output}) for output in ("svg", "vertical")),
         *((400, "best is %s, expected a number from 1 to 1000" % shown(value), {**WORDS, "parser": "", "best": value})
@@ -301,10 +300,17 @@ def test_a_page_from_elsewhere_has_nothing_parsed(app, path):
         assert (body == b"a page from elsewhere cannot have anything parsed\n") == (status == 403)
 
 
-def test_the_page_has_a_policy(app):
-    status, headers, body = ask(app, "/")
+@pytest.mark.parametrize("path, number", [("/", 2), ("/annotate", 5)])
+def test_the_pages_load_nothing_from_elsewhere(app, path, number):
+    """Each page has a policy that forbids it, no script or style in its text, and this number of files of the server."""
+    status, headers, body = ask(app, path)
     assert status == 200 and "default-src 'none'; script-src 'self'" in headers["content-security-policy"]
     assert headers["cross-origin-opener-policy"] == "same-origin"
     assert b"<script>" not in body and b"style=" not in body and b"<option>toy-mh3</option>" in body
-    assert ask(app, "/page.js")[1]["content-type"].startswith("text/javascript")
-    assert ask(app, "/page.css")[1]["content-type"].startswith("text/css")
+    files = set(re.findall(rb'(?:src|href)="([^"]*)"', body)) - {b"data:,", b"#", b"./", b"annotate"}
+    assert len(files) == number
+    for name in map(bytes.decode, files):
+        status, headers, body = ask(app, "/" + name)
+        kind = "text/javascript" if name.endswith(".js") else "text/css"
+        assert status == 200 and headers["content-type"].startswith(kind)
+        assert b"http://" not in re.sub(rb"http://(www.w3.org/2000/svg|localhost)", b"", body)
