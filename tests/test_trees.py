@@ -250,7 +250,6 @@ def test_coverage_of_table_3(row):
     for name in ("projective", "mh4", "1ec"):
         covered = sum(trees.in_class(sentence.heads, name) for sentence in sentences)
         assert percent(covered, len(sentences)) == row[f"sent_{name}"], name
-    for name in ("projective", "mh4", "1ec"):
         arcs = sum(kept(trees.nearest(sentence.heads, name), sentence.heads) for sentence in sentences)
         assert percent(arcs, words) == row[f"edge_{name}"], name
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from toy import ROOT
 
 import mh4
 from mh4.decoders.batch import DECODERS, DecoderName
 from mh4.parser.choices import DECODING_METHODS, TREES, Decoding, SystemName, TreeClass
 from mh4.parser.systems import SYSTEMS
-
-ROOT = Path(__file__).resolve().parent.parent
 
 SCRIPT = """\
 import conllu
@@ -43,11 +42,6 @@ batch.decode("mts", {}, np.array([]))  # error
 """
 
 
-def run(command, script):
-    environment = {**os.environ, "MYPYPATH": str(ROOT), "NO_COLOR": "1"}
-    return subprocess.run([*command, str(script)], cwd=script.parent, env=environment, capture_output=True, text=True).stdout
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_a_users_script(tmp_path, checker):
@@ -58,10 +52,12 @@ def test_a_users_script(tmp_path, checker):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     options = ["--ignore-missing-imports"] if checker == "mypy" else ["--pythonpath", sys.executable]
-    said = [line for line in run([command, *options], script).splitlines() if "script.py:" in line]
+    environment = {**os.environ, "MYPYPATH": str(ROOT), "NO_COLOR": "1"}
+    done = subprocess.run([command, *options, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True)
     by_line = {}
-    for line in said:
-        by_line.setdefault(int(line.partition("script.py:")[2].partition(":")[0]), []).append(line)
+    for line in done.stdout.splitlines():
+        if "script.py:" in line:
+            by_line.setdefault(int(line.partition("script.py:")[2].partition(":")[0]), []).append(line)
     for number, line in enumerate(SCRIPT.splitlines(), start=1):
         _, _, expected = line.partition("  # ")
         about = by_line.pop(number, [])

@@ -67,12 +67,6 @@ def load(server, pairs, requests, clients, kills, rng):
     return sum(found.values()), found[True]
 
 
-def untrained(folder):
-    """Write an untrained model, with the toy treebank beside it; return the model's folder."""
-    toy.untrained("mh4-hybrid", toy.sentences(folder, "dev"), folder / "model")
-    return folder / "model"
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model", nargs="?")
@@ -82,7 +76,9 @@ def main():
     options = parser.parse_args()
     rng = random.Random(1)
     with tempfile.TemporaryDirectory() as folder:
-        model, file = options.model or untrained(Path(folder)), options.file or Path(folder) / "toy-ud-dev.conllu"
+        model, file = options.model or Path(folder) / "model", options.file or Path(folder) / "toy-ud-dev.conllu"
+        if not options.model:
+            toy.untrained("mh4-hybrid", toy.sentences(folder, "dev"), model)
         pairs = documents(file, Path(folder), model, 100, rng)
         models = {"model": (model, None)}
         with serving(Path(folder), models, "--workers", str(options.workers)) as server:

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 import browser
 import pytest
+import segmented
 from browser import wait_for, webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -298,8 +299,7 @@ def test_nothing_in_a_file_becomes_part_of_the_page(opened, tmp_path):
 def test_right_to_left(opened, tmp_path):
     path = tmp_path / "rtl.conllu"
     forms = ["אבג", "דהו", "זחט", "יכל", "."] * 20  # wider than the window
-    rows = ["%d\t%s\t_\tX\t_\t_\t%d\t%s\t_\t_" % (m, form, m - 1, "dep") for m, form in enumerate(forms, start=1)]
-    path.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    path.write_text(segmented.as_conllu([[(form, m, "dep") for m, form in enumerate(forms)]]), encoding="utf-8")
     with opened(path) as shown:
         wait_for(shown, lambda: shown.all("article svg"))
         places = [int(x) for x in shown.attributes(".word", "x")]
@@ -321,8 +321,7 @@ def test_two_trees_share_their_words(opened, tmp_path):
     files = [tmp_path / "one.conllu", tmp_path / "two.conllu"]
     for file, label in zip(files, ("dep", "a-long-relation")):
         heads = [20, *range(1, 19), 0, *[20] * 10]  # a chain below one long arc, and a fan
-        rows = ["%d\tkalum\t_\tX\t_\t_\t%d\t%s\t_\t_" % (m, head, label) for m, head in enumerate(heads, start=1)]
-        file.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+        file.write_text(segmented.as_conllu([[("kalum", head, label) for head in heads]]), encoding="utf-8")
     with opened(*files) as shown, shown.window(390):
         wait_for(shown, lambda: shown.all("article svg"))
         one, other = shown.script(WORD_PLACES)
@@ -342,9 +341,8 @@ return [...document.querySelectorAll('article:first-of-type .tree')].map(
 
 
 def test_trees_are_fitted_to_the_window_and_enlarged(opened, tmp_path):
-    words = ["%d\tkalum%d\t_\tNOUN\t_\t_\t%d\tnmod\t_\t_" % (m, m, m - 1) for m in range(1, 29)]
     path = tmp_path / "long.conllu"
-    path.write_text("\n".join(words) + "\n\n", encoding="utf-8")
+    path.write_text(segmented.as_conllu([[("kalum%d" % m, m - 1, "nmod") for m in range(1, 29)]]), encoding="utf-8")
     with opened(path) as shown, shown.window(1280):
         wait_for(shown, lambda: shown.all("article svg"))
         fit, smaller, larger = (shown.all("#" + name)[0] for name in ("fit", "smaller", "larger"))
