@@ -74,11 +74,11 @@ def drive(work: Work, corpus: Corpus, pool: "Workers", display: Display, wanted:
                 elif time.monotonic() > patience:
                     raise InputError("there are no workers: " + refused)
                 again.extend(islice(tasks, not again))  # the next task, even before there are workers
-                while again and len(running) < workers:
+                if again and len(running) < workers:
                     task = again.popleft()
                     source = corpus.inputs[task.shard.file]
                     running[pool.submit(work, for_workers, source, task.shard, task.content)] = task
-                    again.extend(islice(tasks, not again))
+                    continue
                 if not running and not again:
                     return
                 display.working(workers)
