@@ -36,14 +36,9 @@ def atomic_path(path: str) -> Iterator[str]:
         with _temporary(target) as (temporary, handle):
             yield temporary
             _give_access(handle, target, status)
-            give_name(handle, temporary, target)
-
-
-def give_name(handle: int, temporary: str, path: str) -> None:
-    """Rename a file, open as `handle`, durably: after a loss of power, the name leads to the whole file or to the earlier one."""
-    _sync(handle)
-    os.replace(temporary, path)
-    _sync_name(path)
+            _sync(handle)
+            os.replace(temporary, target)
+            _sync_name(target)
 
 
 def write_bytes(path: str, content: bytes | memoryview) -> None:
