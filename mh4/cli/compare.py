@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import say, say_written
+from mh4.cli.group import say, say_json, say_written
 from mh4.cli.options import check_format, format_option, json_option, plot_option
 from mh4.cli.paths import PATH
 from mh4.errors import InputError
@@ -53,8 +53,6 @@ def compare(
     the number of correct arcs.
     """
     check_format(form, as_json)
-    import json
-
     from mh4.analysis import comparison
     from mh4.util.plots import check_plot
 
@@ -69,6 +67,6 @@ def compare(
         comparison.plot(plot_file, found)
         say_written("the plot", plot_file)
     if as_json:
-        click.echo(json.dumps(comparison.record(found), indent=1))
+        say_json(comparison.record(found))
     else:
         say(*comparison.table(found, form).split("\n"))

@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import say, say_written
+from mh4.cli.group import say, say_json, say_written
 from mh4.cli.options import check_format, format_option, json_option, plot_option
 from mh4.cli.paths import PATH, Input
 from mh4.util.text_tables import Form, short_names
@@ -28,8 +28,6 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
     Sentences in which the arcs of more than 200 words are entangled are left out, since their nearest trees would take too long.
     """
     check_format(form, as_json)
-    import json
-
     from mh4.analysis import coverage as measuring
     from mh4.data import conllu
     from mh4.util.plots import check_plot
@@ -51,6 +49,6 @@ def coverage(files: tuple[str, ...], form: Form, as_json: bool, plot_file: str |
         say_written("the plot", plot_file)
     if as_json:
         records = [{"file": name, **measuring.record(row)} for name, row in rows]
-        click.echo(json.dumps({"files": records, "total": measuring.record(total)}, indent=1))
+        say_json({"files": records, "total": measuring.record(total)})
     else:
         say(*measuring.table(shown, form).split("\n"))

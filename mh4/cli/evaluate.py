@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import say
+from mh4.cli.group import say, say_json
 from mh4.cli.options import check_format, format_option, json_option
 from mh4.cli.paths import PATH, Input
 from mh4.errors import InputError
@@ -34,8 +34,6 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
     precision, recall, f1 and aligned_accuracy are percentages.
     """
     check_format(form, as_json)
-    import json
-
     from mh4.analysis import error_tables, score_tables
     from mh4.util import reading
 
@@ -49,8 +47,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, coun
         )
         say(text % ", ".join(map(reading.name_of, copied)), err=True)
     if as_json:
-        click.echo(json.dumps(score_tables.record(gold_file, results, by), indent=1))
-        return
+        return say_json(score_tables.record(gold_file, results, by))
     parts = [score_tables.metric_table(results, counts, form)]
     if by == "deprel":
         parts.append(score_tables.relation_table(results, counts))

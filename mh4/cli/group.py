@@ -76,6 +76,13 @@ def say(*lines: str, err: bool = False) -> None:
     (streams.tell if err else click.echo)("\n".join(map(one_line, lines)))
 
 
+def say_json(record: object) -> None:
+    """Print a record as JSON."""
+    import json  # `--help` does without it
+
+    click.echo(json.dumps(record, indent=1))
+
+
 def say_written(what: str, path: str) -> None:
     """Print on standard error what was written to a file or folder; print nothing if that is standard output."""
     if path != "-":

@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.group import say
+from mh4.cli.group import say, say_json
 from mh4.cli.paths import NAMED_PATH
 from mh4.errors import counted
 
@@ -19,7 +19,6 @@ def info(path: str, card: bool, as_json: bool) -> None:
     "training": {...}, "settings": {...}}, where "predicts" has columns of tags, "vectors" the number of words that have them, and
     "training" scores, files and more; what the model does not have is null.
     """
-    import json
     from dataclasses import asdict
 
     from mh4.parser.model import Model, description
@@ -31,7 +30,7 @@ def info(path: str, card: bool, as_json: bool) -> None:
     if card:
         description(files)
         if as_json:
-            return click.echo(json.dumps(card_of(files), indent=1))
+            return say_json(card_of(files))
         return say(*markdown(card_of(files)).rstrip("\n").split("\n"))
     model = Model.load(path)
     training = state_of(files)
@@ -52,7 +51,7 @@ def info(path: str, card: bool, as_json: bool) -> None:
             "training": files.record("summary.json") if files.has("summary.json") else None,
             "settings": asdict(model.config),
         }
-        return click.echo(json.dumps(described, indent=1))
+        return say_json(described)
     say("%s: %s, seed %d, %d parameters" % (path, model.system.name, model.seed, size))
     words, chars, *tags, labels = knows.values()
     sizes = counted(words, "word"), counted(chars, "character"), *tags, counted(labels, "label")
