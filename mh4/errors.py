@@ -144,10 +144,10 @@ def counted(number: float, noun: str, form: str = "") -> str:
     return "%s %s%s" % (format(number, form), noun, "" if number == 1 else "s")
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """Format the first names and the number of others: "a, b, and 3 more"."""
-    more = ["and %d more" % (len(names) - most)] if len(names) > most else []
-    return ", ".join([*names[:most], *more])
+def listed(names: Sequence[str]) -> str:
+    """Format the first five names and the number of others: "a, b, c, d, e, and 3 more"."""
+    more = ["and %d more" % (len(names) - 5)] if len(names) > 5 else []
+    return ", ".join([*names[:5], *more])
 
 
 _place: ContextVar[str] = ContextVar("place", default="")
