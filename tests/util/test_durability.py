@@ -1,6 +1,6 @@
 """Outputs survive a loss of power: commands write, sync and rename files, and sync folders, in the right order.
 
-A preloaded library (syncing.cpp) records these calls.
+A preloaded library (calls.cpp) records these calls.
 """
 
 import os
@@ -21,7 +21,7 @@ SMALL = "encoder.units=16 encoder.char_units=8 scorer.mlp_units=8 training.max_u
 @pytest.fixture(scope="module")
 def recorder(tmp_path_factory):
     """The environment of processes whose calls are recorded."""
-    return preloading(Path(__file__).with_name("syncing.cpp"), tmp_path_factory.mktemp("library"))
+    return preloading(Path(__file__).with_name("calls.cpp"), tmp_path_factory.mktemp("library"))
 
 
 class Recorded:

@@ -1,6 +1,6 @@
 """If the disk fails or is full while a command writes, old files stay intact and one sentence is printed.
 
-A preloaded library (refusing.cpp) makes system calls fail. All cases run in one process.
+A preloaded library (calls.cpp) makes system calls fail. All cases run in one process.
 """
 
 import errno
@@ -53,7 +53,7 @@ for case in cases:
 def run(tmp_path_factory):
     """A function that runs cases and returns for each: exit code, messages, number of failed calls, and files."""
     folder = tmp_path_factory.mktemp("refusing")
-    environment, place = preloading(Path(__file__).with_name("refusing.cpp"), folder), folder / "place"
+    environment, place = preloading(Path(__file__).with_name("calls.cpp"), folder), folder / "place"
     place.mkdir()
 
     def run(cases):
