@@ -4,8 +4,8 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 
-import psutil
 import toy
 from click.testing import CliRunner
 
@@ -53,13 +53,6 @@ class Here:
         pass
 
 
-class PoolHere:
-    """A pool that makes calls in this process."""
-
-    def call(self, function, *arguments):
-        return function(*arguments)
-
-
 def start(*arguments, **options):
     """Start `mh4 arguments`; it ends with this process."""
     environment = {**os.environ, **options.pop("env", {})}
@@ -76,6 +69,8 @@ def run(*arguments, **options):
 
 def workers_of(driver):
     """Return the worker processes that a driver on this machine has started."""
+    import psutil  # it comes with Dask, which may be missing
+
     with_names = []
     for child in psutil.Process(driver.pid).children(recursive=True):
         try:
@@ -88,6 +83,8 @@ def workers_of(driver):
 
 def alive(process):
     """Return whether a process is still running; it may end at any moment."""
+    import psutil
+
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -112,7 +109,7 @@ def pool(monkeypatch, before=lambda shard: None):
         yield Here(before)
 
     monkeypatch.setattr(workers, "start", here)
-    monkeypatch.setattr(parsing, "Pool", lambda what: nullcontext(PoolHere()))
+    monkeypatch.setattr(parsing, "Pool", lambda what: nullcontext(SimpleNamespace(call=lambda f, *arguments: f(*arguments))))
 
 
 def mh4(*arguments, code=0):

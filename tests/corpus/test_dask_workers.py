@@ -9,7 +9,6 @@ from threading import Thread
 from types import SimpleNamespace
 
 import corpora
-import psutil
 import pytest
 from running import wait_for
 from trial import Trial, contents
@@ -17,6 +16,7 @@ from trial import Trial, contents
 from mh4.errors import InputError
 
 workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
+psutil = pytest.importorskip("psutil", reason="Dask is not installed")
 clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not installed", exc_type=ImportError)
 
 INTRUDER = os.path.join(os.path.dirname(__file__), "intruder.py")
