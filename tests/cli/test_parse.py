@@ -157,10 +157,6 @@ def test_rejects_that_cannot_be(folder, given, model):
     out = str(folder / "same")
     assert "is both" in refuses("parse", "--model", model, str(given), "-o", out, "--rejects", str(folder / "." / "same"))
     assert "would overwrite" in refuses("parse", "--model", model, str(given), "--rejects", str(given))
-    text = ["parse", "--model", model, "--text", "--segmenter", str(given), str(given)]
-    assert "--rejects is for CoNLL-U" in refuses(*text, "--rejects", out)
-    assert "--flush is not for raw text" in refuses(*text, "--flush")
-    assert "--jobs 2 does not make sense" in refuses("parse", "--model", model, str(given), "--flush", "--jobs", "2")
     assert not os.path.exists(out)
 
 
@@ -265,7 +261,8 @@ def test_text_that_is_split_into_words(model, folder):
         ("--text --input vertical", "--text is the same as --input text, so it excludes --input vertical"),
         ("--input vertical --rejects x", "--rejects is for CoNLL-U, and not for --input vertical"),
         ("--text --segmenter x --flush", "--flush is not for raw text, whose sentences end where later text says"),
+        ("--flush --jobs 2", "--flush parses one sentence at a time, so --jobs 2 does not make sense with it"),
     ],
 )
-def test_options_that_do_not_fit_the_input(model, options, said):
+def test_options_that_do_not_fit(model, options, said):
     assert refuses("parse", "--model", model, *options.split(), stdin=b"ta\n") == "mh4: " + said
