@@ -2,10 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
-from click.shell_completion import CompletionItem
 
 from mh4.cli.group import resumable, say
 from mh4.cli.options import contextual_option
@@ -15,12 +14,7 @@ from mh4.parser.choices import SystemName
 
 
 class _SystemOption(click.Option):
-    """The option --system, whose help and completion name all systems."""
-
-    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        from mh4.parser.systems import SYSTEMS
-
-        return [CompletionItem(name) for name in SYSTEMS if name.startswith(incomplete)]
+    """The option --system, whose help names all systems."""
 
     def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
         from mh4.parser.systems import SYSTEMS
@@ -28,6 +22,10 @@ class _SystemOption(click.Option):
         of_paper, beyond = ([s.name for s in SYSTEMS.values() if s.in_paper is paper] for paper in (True, False))
         self.help = "%s; beyond the paper %s." % (_either(of_paper), _either(beyond))
         return super().get_help_record(context)
+
+
+def _names_of_systems(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in get_args(SystemName) if name.startswith(incomplete)]
 
 
 def _names_of_settings(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
@@ -42,7 +40,7 @@ def _either(names: list[str]) -> str:
 
 
 @click.command()
-@click.option("--system", metavar="NAME", cls=_SystemOption)
+@click.option("--system", metavar="NAME", cls=_SystemOption, shell_complete=_names_of_systems)
 @click.option(
     "--train",
     required=True,
