@@ -22,13 +22,18 @@ clusters = pytest.importorskip("mh4.corpus.clusters", reason="Dask is not instal
 INTRUDER = os.path.join(os.path.dirname(__file__), "intruder.py")
 
 
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory):
+    return Trial(tmp_path_factory.mktemp("trial"), megabytes=3)
+
+
 @pytest.mark.slow
-def test_a_worker_and_the_driver_are_killed(tmp_path):
+def test_a_worker_and_the_driver_are_killed(trial, tmp_path):
     """After a worker and the driver are killed, no process remains, and the next driver writes what `mh4 parse` writes.
 
     `make corpus-test` kills far more processes.
     """
-    trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
+    folder = tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", "--quiet")
     wait_for(lambda: corpora.in_mid_shard(folder))
     corpora.workers_of(driver)[0].kill()
@@ -155,9 +160,9 @@ def test_the_first_process_of_multiprocessing_leaves_interrupts_blocked():
 
 
 @pytest.mark.slow
-def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
+def test_an_interrupt_of_all_processes(trial, tmp_path, ending_signals):
     """However often Ctrl-C is pressed, one line is printed and no process or partial file remains."""
-    trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
+    folder = tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", start_new_session=True)
     wait_for(lambda: corpora.in_mid_shard(folder))
     workers = corpora.workers_of(driver)
