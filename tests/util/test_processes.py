@@ -142,14 +142,12 @@ def test_children_leave_signals_to_us(number):
 
 def test_no_child_is_left_behind():
     """No child remains if the parent drops it, ends normally, or fails."""
-    for end in ("del child", "pass", "sys.exit(3)", "1 / 0", "os._exit(4)", "os.abort()"):
-        script = "import os, sys\nfrom mh4.util.processes import Child\nchild = Child()\npid = child.call(os.getpid)\n%s\n" % end
-        script += "import time\nprint(os.path.exists('/proc/%d' % pid))\n" if end == "del child" else ""
-        script = script.replace("pid = child.call(os.getpid)", "pid = child.call(os.getpid)\nprint(pid, flush=True)")
-        process = begun(["-c", script])
-        said = process.communicate(timeout=SECONDS)[0].split()
-        wait_for(lambda pid=int(said[0]): not is_alive(pid))
-        assert end != "del child" or said[1] == b"False"
+    script = "import os, sys\nfrom mh4.util.processes import Child\nchild = Child()\nprint(child.call(os.getpid), flush=True)\n"
+    dropped = "pid = child.pid; del child; print(os.path.exists('/proc/%d' % pid))"
+    for end in (dropped, "pass", "sys.exit(3)", "1 / 0", "os._exit(4)", "os.abort()"):
+        pid, *there = begun(["-c", script + end]).communicate(timeout=SECONDS)[0].split()
+        wait_for(lambda pid=int(pid): not is_alive(pid))
+        assert there == ([b"False"] if end == dropped else [])
 
 
 def test_a_killed_parent_without_prctl(tmp_path):
