@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
 
 FAILED = 2
+READING = (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"])
 
 
 def change(path, **entries):
@@ -84,7 +85,7 @@ def test_shards_that_cannot_be_read(folder, monkeypatch, extension):
     if extension == ".json":
         problem = parse(code=1)
         assert said in problem and "changed" not in problem
-        for command in (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"]):
+        for command in READING:
             assert mh4("corpus", *command, code=FAILED) == "mh4: %s\n" % said
     else:
         assert said in mh4("corpus", "join", "out", "-o", "joined", code=1)
@@ -188,7 +189,7 @@ def test_damaged_settings(folder, entries):
     path = folder / "out" / "corpus.json"
     settings = {"settings": {**json.loads(path.read_text())["settings"], **entries}}
     change(path, **(entries if {*entries} <= {"inputs", "removed", "settings"} else settings))
-    for command in (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"]):
+    for command in READING:
         assert "corpus.json: damaged, or made by another version" in mh4("corpus", *command, code=FAILED)
     assert "corpus.json: damaged" in parse(code=FAILED)
 
@@ -211,7 +212,7 @@ def test_what_is_no_file(folder):
     parse()
     (folder / "out/plan/00001.jsonl").rename("plan")
     os.mkfifo("out/plan/00001.jsonl")
-    for command in (["status", "out"], ["verify", "out"], ["join", "out", "-o", "joined"]):
+    for command in READING:
         assert "00001.jsonl: cannot be read: not a file" in mh4("corpus", *command, code=FAILED)
     os.replace("plan", "out/plan/00001.jsonl")
     os.unlink("in/long.conllu")
