@@ -12,10 +12,11 @@ from pathlib import Path
 
 from experiments import published
 from experiments.engine import predictions
+from experiments.engine.executor import alone
 from experiments.engine.models import requested_models
 from experiments.engine.provenance import commit, without_machine
 from experiments.engine.records import Records, common_seeds, load_any
-from experiments.engine.run import Run, alone
+from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench, shown
 from mh4.analysis.evaluation import official

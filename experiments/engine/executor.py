@@ -21,6 +21,7 @@ from mh4.util.files import lock, make_folder
 from mh4.util.processes import with_parent
 
 POLL_SECONDS = 0.5
+LOCK_SECONDS = 0.1  # between attempts to lock a file
 RETRIES = 2  # of a call that fails in a job
 
 _children: set[Popen] = set()
@@ -75,7 +76,6 @@ def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
             assert cluster is not None
             yield Workers(client.get_executor(pure=False, retries=RETRIES), cluster.keep, (KilledWorker,), local=False)
         return
-    _stopping.clear()
     pool = ThreadPoolExecutor(jobs)
     try:
         yield Workers(pool)
@@ -88,6 +88,21 @@ def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
         raise
     finally:
         pool.shutdown()
+        _stopping.clear()
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Wait until no other process is in a block with this lock file. Raises Failed if `workers` is interrupted meanwhile.
+
+    On a file system without locks, there is no protection.
+    """
+    make_folder(path.parent)
+    with open(path, "ab") as file:
+        while not lock(file.fileno()):
+            if _stopping.wait(LOCK_SECONDS):  # no signal reaches a thread that waits in flock
+                raise Failed("stopped", None)
+        yield
 
 
 @contextmanager

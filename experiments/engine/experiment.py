@@ -13,12 +13,12 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from experiments.engine import predictions
-from experiments.engine.executor import Failed, Jobs, train, workers
+from experiments.engine.executor import Failed, Jobs, alone, train, workers
 from experiments.engine.progress import display, failures
 from experiments.engine.provenance import commit, machine
 from experiments.engine.record_fields import Found
 from experiments.engine.records import PREDICTED, TREES_BLOB, Records, beside_recorded, finished_with
-from experiments.engine.run import DONE, FAILED, WAITING, Run, alone, environment, read_json, system_and_loss, write_json
+from experiments.engine.run import DONE, FAILED, WAITING, Run, environment, read_json, system_and_loss, write_json
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench, shown
 from mh4.analysis.evaluation import official

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from experiments.engine.run import alone
+from experiments.engine.executor import alone
 from experiments.engine.workplace import shown
 from mh4.errors import InputError
 from mh4.util.files import make_folder, write_text

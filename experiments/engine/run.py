@@ -7,14 +7,13 @@ output goes to ``train.log``. ``origin.json`` is our record of the inputs, commi
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mh4.errors import InputError
 from mh4.parser.config import LOSSES
-from mh4.util.files import lock, make_folder, write_text
+from mh4.util.files import make_folder, write_text
 
 LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -94,15 +93,6 @@ class Run:
         except OSError:
             return []
         return [line for line in lines if line.strip()][-LOG_LINES:]
-
-
-@contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Wait until no other process is in a block with this lock file. On a file system without locks, there is no protection."""
-    make_folder(path.parent)
-    with open(path, "ab") as file:
-        lock(file.fileno(), waiting=lambda: None)
-        yield
 
 
 def system_and_loss(name: str) -> tuple[str, str]:

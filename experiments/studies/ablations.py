@@ -22,10 +22,10 @@ from typing import Literal, NamedTuple
 
 from experiments import pages
 from experiments.engine.command import chosen, languages, repeat, request, requested_systems, study
+from experiments.engine.executor import alone
 from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.provenance import make_command
 from experiments.engine.records import Records
-from experiments.engine.run import alone
 from experiments.engine.treebank import AUTHORS, Treebank
 from experiments.engine.workplace import EXPERIMENTS, Bench, report_written, shown
 from experiments.pages import average, page_name, plus_minus, pooled

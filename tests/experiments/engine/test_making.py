@@ -125,6 +125,25 @@ def test_two_commands_never_train_one_model(run, stand_in, tmp_path, capsys):
     assert [call["run"] for call in calls(stand_in)].count("mst-1") == 1
 
 
+def test_a_worker_that_waits_for_a_lock_is_stopped(tmp_path):
+    def wait():
+        begun.set()
+        with executor.alone(tmp_path / "lock"):
+            pass
+
+    begun, other = threading.Event(), open(tmp_path / "lock", "ab")
+    fcntl.flock(other, fcntl.LOCK_EX)
+    release = threading.Timer(10, other.close)
+    release.start()
+    with pytest.raises(KeyboardInterrupt), executor.workers(tmp_path, 1) as them:
+        call = them.executor.submit(wait)
+        begun.wait()
+        raise KeyboardInterrupt
+    release.cancel()
+    assert isinstance(call.exception(), executor.Failed) and not other.closed
+    other.close()
+
+
 def is_held(path):
     with open(path, "ab") as file:
         try:
