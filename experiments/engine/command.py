@@ -124,7 +124,7 @@ def repeat(**others: str | Sequence[object] | None) -> str:
     variables: dict[str, str | Sequence[object] | None] = {}
     for option in context.command.params:
         name, value = option.name or "", context.params[option.name or ""]
-        if name in LISTS:
+        if name in LISTS and not os.path.isabs(value):  # ROWS may begin with a file
             variables[name.upper()] = value.split()
         elif name in ("ud", "later", "conll17", "treebank"):  # the toy treebank is always generated
             variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)

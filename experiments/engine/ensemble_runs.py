@@ -82,7 +82,7 @@ def record(bench: Bench, records: Records, seed: int, runs: Sequence[Run], repro
     """Combine the models of one seed, and write the record and the trees."""
     name = name_of([run.system for run in runs])
     scores = combine(bench, records.bank, "seed%d" % seed, runs, trees=records.trees(name, seed))
-    command = without_machine(" ".join(["mh4", *_command(runs)]))
+    command = without_machine(["mh4", *_command(runs)])
     made_of = [{"system": one.system, "seed": one.seed, "dev_uas": one.dev_uas, "commit": one.commits} for one in runs]
     records.write(name, seed, {**_record(scores, records.bank, made_of, reproduce), "command": command}, records.results)
     return scores

@@ -1,6 +1,7 @@
 """Make runs by executors as in ``concurrent.futures``: in child processes here, or in jobs on a Slurm cluster."""
 
 import os
+import shlex
 import signal
 import subprocess
 import threading
@@ -137,7 +138,7 @@ def train(run: Run, environment: dict[str, str], waits: bool, begun: Callable[[]
             raise Failed("another process is training it now", None)
         begun()
         log.seek(0, os.SEEK_END)
-        log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
+        log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), shlex.join(run.command))))
         log.flush()
         # The child inherits the lock, so it persists even if this process dies before the child.
         with child(run.command, environment, stdout=log, stderr=log) as process:

@@ -37,9 +37,9 @@ def make_command(target: str, **variables: str | Sequence[object] | None) -> str
     return " ".join(parts)
 
 
-def without_machine(command: str) -> str:
-    """Reduce each absolute path in a command line to its last component."""
-    return re.sub(r"(^|[\s='\"])/(?:[^\s/]+/)*", r"\1", command)
+def without_machine(words: Sequence[str]) -> str:
+    """Return a command line of these words, quoted if needed, with only the last component of each absolute path."""
+    return shlex.join(re.sub(r"(^|[='\"])/(?:[^/]+/)*", r"\1", word) for word in words)
 
 
 def commit() -> str:

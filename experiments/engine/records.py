@@ -146,7 +146,7 @@ class Records:
             **run.summary(),
             "commit": run.commits,
             "date": origin["finished"],
-            "command": without_machine(" ".join(["mh4", *run.command[run.command.index("train") :]])),
+            "command": without_machine(["mh4", *run.command[run.command.index("train") :]]),
             "reproduce": origin["command"],
             **({"machines": origin["machines"]} if origin.get("machines") else {}),
             **_settings(run),

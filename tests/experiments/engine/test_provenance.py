@@ -1,14 +1,25 @@
 """Recorded commands."""
 
 import os
+import shlex
 
 from experiments.engine import provenance
 
 
 def test_commands_are_written_down_without_absolute_paths():
-    assert provenance.without_machine("mh4 train --train /a/b/hu.conllu --dev ../c/d.conllu --config=/x/y.toml") == (
-        "mh4 train --train hu.conllu --dev ../c/d.conllu --config=y.toml"
-    )
+    words = [
+        "mh4",
+        "train",
+        "--train",
+        "/a b/c/hu x.conllu",
+        "--dev",
+        "../c/d.conllu",
+        "--config=/x/y z/y.toml",
+        "--set",
+        "a.b='c'",
+    ]
+    command = "mh4 train --train 'hu x.conllu' --dev ../c/d.conllu --config=y.toml --set "
+    assert provenance.without_machine(words) == command + shlex.quote("a.b='c'")
     made = provenance.make_command("search", LANG="hu", SYSTEMS=[], SEEDS=(1, 2), UD="/a/b/ud/")
     assert made == 'make search LANG=hu SEEDS="1 2" UD=ud'
     assert provenance.make_command("coverage", UD=os.path.abspath("mine/ud")) == "make coverage UD=mine/ud"

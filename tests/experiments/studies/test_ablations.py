@@ -212,6 +212,8 @@ def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_pa
     page = (tmp_path / "home" / "results" / "ablations-mine.md").read_text(encoding="utf-8")
     assert "| symbols | `encoder.word_boundaries = true`, `training.clip = 1.0` |" in page and "the authors" not in page
     assert "| symbols | mst | 2 / 2 | +2.00 ± " in page and "ROWS=mine.toml" in page
+    changed = kept(tmp_path, "ablations/mine-short/mst-seed1", "symbols")
+    assert " ROWS='mine.toml symbols' " in changed["reproduce"] and str(tmp_path) not in changed["reproduce"]
     assert train(*asked, "--length", "full") == 0
     assert "Full length, our settings" in (tmp_path / "home" / "results" / "ablations-mine.md").read_text(encoding="utf-8")
 
