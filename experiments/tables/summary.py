@@ -99,10 +99,16 @@ def against_mh3(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
 
 
 def title(bank: str) -> str:
-    """Return the name of a treebank's language, with the release if that is not UD 2.0: "Basque (UD 1.4)" for eu-ud1.4."""
-    lang, _, release = bank.partition("-ud")
-    names = {row.lang: row.repository[len("UD_") :].partition("-")[0].replace("_", " ") for row in treebanks.manifest()}
-    return names.get(lang, lang) + (" (UD %s)" % release if release else "")
+    """Return the name of a treebank's language, with the release if that is not UD 2.0: "Basque (UD 1.4)" for eu-ud1.4.
+
+    A treebank that is not in the manifest keeps its name.
+    """
+    names = {}
+    for row in treebanks.manifest():
+        language = row.repository[len("UD_") :].partition("-")[0].replace("_", " ")
+        names[row.lang] = language
+        names["%s-ud%s" % (row.lang, row.release)] = "%s (UD %s)" % (language, row.release)
+    return names.get(bank, bank)
 
 
 def _paper(scores: Scores, score: str) -> Average | None:

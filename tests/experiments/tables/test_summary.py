@@ -36,6 +36,13 @@ def test_the_lines(results):
     assert basque == ["", "", "60.00", "", "", "", "1"]  # not compared with the paper
 
 
+def test_the_title_of_a_treebank():
+    titles = {"hu": "Hungarian", "cu": "Old Church Slavonic", "eu-ud1.4": "Basque (UD 1.4)"}
+    for name in ("hu-udpipe", "mine", "mine-ud1.4", "eu-files-0123abcd"):  # not of the manifest
+        titles[name] = name
+    assert {name: summary.title(name) for name in titles} == titles
+
+
 def test_a_score_that_only_some_runs_have_says_so(results):
     record(results, "hu", "mh4-hybrid", 3, 84.5)  # not tested
     (hybrid,) = (line for line in summary.table(results).body if line[:2] == ["Hungarian", "mh4-hybrid"])
