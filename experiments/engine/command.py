@@ -14,7 +14,7 @@ from experiments import published
 from experiments.engine.executor import Jobs, check_slurm
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
-from experiments.engine.treebank import SETTINGS, Treebank, located, own, with_test
+from experiments.engine.treebank import SETTINGS, Treebank, check_name, located, own, with_test
 from mh4.cli.group import reporting_errors, resumable, say
 from mh4.data import treebanks
 from mh4.errors import InputError, telling_warnings, unknown
@@ -201,6 +201,7 @@ def request(
     there = sorted(path.stem for path in SETTINGS.glob("*.toml"))
     if settings.endswith(".toml"):
         settings = os.path.abspath(os.path.expanduser(settings))
+        check_name("SETTINGS", Path(settings))
         registry.settings([settings], chosen[0])  # raises InputError for invalid settings
         if Path(settings).stem in there and Path(settings).parent.resolve() != SETTINGS:
             raise InputError("SETTINGS: %s has the name of settings of mh4: rename it" % settings)

@@ -14,7 +14,7 @@ from experiments.engine.workplace import EXPERIMENTS
 from mh4.cli.group import say
 from mh4.data import conll17 as shared_task
 from mh4.data import conllu, treebanks
-from mh4.errors import InputError
+from mh4.errors import InputError, one_line
 from mh4.parser import config, systems
 from mh4.util.files import git_blob_id
 
@@ -134,6 +134,8 @@ def own(source: str, name: str) -> Treebank:
             listed = ", ".join(path.name for path in paths) or "none"
             message = "TREEBANK: expected one file %s%s*.conllu, found %s; %s"
             raise InputError(message % (begin, split, listed, "a treebank is a folder, or how the paths of its files begin"))
+        for path in paths:
+            check_name("TREEBANK", path)
     name = name or re.sub("[-_.]+$", "", os.path.basename(os.path.normpath(source)))
     of_ours = name in (*treebanks.languages(), treebanks.TOY, *RESERVED) or bool(settings_of(name))
     taken = of_ours or name.startswith("toy-") or name.endswith("-table")  # as pages are called
@@ -144,6 +146,12 @@ def own(source: str, name: str) -> Treebank:
     test = files.pop("test", None)
     blobs = {split: git_blob_id(path) for split, path in files.items()}
     return Treebank(name, name, OWN_FILES, files, blobs, (test, test) if test else None)
+
+
+def check_name(variable: str, path: Path) -> None:
+    """Raise InputError if pages cannot show the name of a file: if it is not UTF-8, or has control characters."""
+    if one_line(path.name) != path.name:
+        raise InputError("%s: the name of the file %s is not printable text in UTF-8: rename it" % (variable, path))
 
 
 def warn_of_overlap(bank: Treebank) -> None:

@@ -126,6 +126,19 @@ def test_what_is_wrong_is_named(run, mine, capsys, changed, said):
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["\udcff", "a\nb"])
+def test_names_of_files_that_pages_cannot_show(run, mine, stand_in, tmp_path, capsys, name):
+    (tmp_path / (name + ".toml")).write_text("[training]\nclip = 1.0\n")
+    asked = ("--treebank", str(mine), "--name", "mine", "--systems", "mst", "--seeds", "1", "--settings")
+    assert run(*asked, str(tmp_path / (name + ".toml"))) == 2
+    (mine / "tlh_small-ud-train.conllu").rename(mine / (name + "-train.conllu"))
+    assert run(*asked, "") == 2
+    settings, treebank = capsys.readouterr().err.splitlines()
+    assert settings.startswith("reproduce: SETTINGS: the name of the file ") and settings.endswith("UTF-8: rename it")
+    assert treebank.startswith("reproduce: TREEBANK: the name of the file ") and "-train.conllu is not printable" in treebank
+    assert not calls(stand_in)
+
+
 def test_several_files_for_a_split_are_listed(run, mine, capsys):
     shutil.copy(mine / "tlh_small-ud-train.conllu", mine / "tlh_big-ud-train.conllu")
     assert run("--treebank", str(mine)) == 2
