@@ -47,6 +47,11 @@ class Average:
     def seeds_listed(self) -> str:
         return " ".join(map(str, self.seeds))
 
+    @property
+    def single(self) -> bool:
+        """Whether this is the score of one ensemble of the models of several seeds, not a mean over seeds."""
+        return self.std is None and len(self.seeds) > 1
+
 
 def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
     """Return the average of the scores of these seeds."""
@@ -119,7 +124,7 @@ def all_scores(records: Sequence[Record]) -> Table:
     See scores_of_all.
     """
     columns = {titled(score): averages(records, score) for score in scores_of_all(records)}
-    seeds = {system: "%d" % len(one.seeds) for system, one in columns["dev UAS"].items()}
+    seeds = {system: "%d" % (1 if one.single else len(one.seeds)) for system, one in columns["dev UAS"].items()}
     body = [[system, number, *(str(column[system]) for column in columns.values())] for system, number in seeds.items()]
     return Table(["system", "seeds", *columns], body, right=1)
 

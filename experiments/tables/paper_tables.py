@@ -73,10 +73,11 @@ def caption(runs: Sequence[Record]) -> str:
         lines += _of_test_scores(runs)
     elif any("test" in run for run in runs):
         lines.append("Test scores are left out: not all runs have them on the same files.")
-    lines += ["%s: seeds %s" % (system, one.seeds_listed) for system, one in means.items()]
+    of_one = "%s: one ensemble, of seeds %s"
+    lines += [(of_one if one.single else "%s: seeds %s") % (system, one.seeds_listed) for system, one in means.items()]
     if len({one.seeds for one in means.values()}) > 1:
         lines.append("Not all systems have the same seeds.")
-    if min(len(one.seeds) for one in means.values()) < pages.FEWEST_SEEDS:
+    if any(len(one.seeds) < pages.FEWEST_SEEDS for one in means.values() if not one.single):
         lines.append("Fewer than %d seeds are few for a mean and a standard deviation." % pages.FEWEST_SEEDS)
     return "\n".join(lines)
 

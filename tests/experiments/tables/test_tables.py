@@ -6,6 +6,7 @@ import statistics
 import pytest
 from samples import calls, record
 
+from experiments import pages
 from experiments.engine.records import load
 from experiments.tables import paper_tables
 from experiments.tables.paper_tables import Dev
@@ -91,6 +92,17 @@ def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
     assert "84.13" not in text and "are not comparable" in text  # 84.13: the paper's, for eu
     (row,) = Dev(load(name, tmp_path)).rows()
     assert row.paper is None and row.difference is None
+
+
+def test_an_ensemble_of_all_seeds_is_one_run(tmp_path):
+    members = [{"system": "mst", "seed": seed} for seed in (1, 2, 3, 4, 5)]
+    for member in members:
+        record(tmp_path, "hu", "mst", member["seed"], 82.0)
+    record(tmp_path, "hu", "ensemble-all", 0, 84.0, members=members)
+    runs = load("hu", tmp_path)
+    assert pages.all_scores(runs).body == [["mst", "5", "82.00 ± 0.00", "77.00 ± 0.00"], ["ensemble-all", "1", "84.00", "79.00"]]
+    caption = paper_tables.caption(runs)
+    assert caption.endswith("\nmst: seeds 1 2 3 4 5\nensemble-all: one ensemble, of seeds 1 2 3 4 5")
 
 
 # Tables 5 and 6
