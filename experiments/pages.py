@@ -93,9 +93,12 @@ def pooled(averages: Sequence[Average]) -> float | None:
 
 
 def with_pooled(averages: Sequence[Average]) -> list[Average]:
-    """Return the averages, each with the pooled standard deviation instead of its own."""
+    """Return the averages, each with the pooled standard deviation instead of its own, or instead of none for a single run.
+
+    Those of several runs without a deviation (the paper's ensemble), and of no run (the shared task), stay as they are.
+    """
     std = pooled(averages)
-    return [replace(each, std=std) for each in averages]
+    return [each if each.std is None and len(each.seeds) != 1 else replace(each, std=std) for each in averages]
 
 
 def error_between(one: Average, other: Average) -> float | None:

@@ -20,7 +20,7 @@ from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
 from experiments.engine.treebank import AUTHORS, settings_of
 from experiments.engine.workplace import Bench, report_written, shown
-from experiments.pages import NONE, Average, averages, error_between, page_name, paper_average, pooled
+from experiments.pages import NONE, Average, averages, error_between, page_name, paper_average, with_pooled
 from experiments.studies import compare, coverage
 from experiments.tables import agreement, paper_tables, summary, systems
 from mh4.data import treebanks
@@ -111,18 +111,11 @@ def sections(runs: Runs, results: Path, toy: bool = False) -> dict[str, Parts]:
 
 
 def _pooled(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with standard deviations that are pooled over all of them, ours and the paper's.
-
-    Averages of the paper without a deviation stay so.
-    """
-    ours = pooled([one for line in lines for one in line.ours.values()])
-    paper = pooled([one for line in lines for one in line.paper.values()])
+    """Return the lines with standard deviations that are pooled over all of them, ours and the paper's."""
+    ours = iter(with_pooled([one for line in lines for one in line.ours.values()]))
+    paper = iter(with_pooled([one for line in lines for one in line.paper.values()]))
     return [
-        replace(
-            line,
-            ours={system: replace(one, std=ours) for system, one in line.ours.items()},
-            paper={system: replace(one, std=paper if one.std else None) for system, one in line.paper.items()},
-        )
+        replace(line, ours=dict(zip(line.ours, ours, strict=False)), paper=dict(zip(line.paper, paper, strict=False)))
         for line in lines
     ]
 
