@@ -21,15 +21,15 @@ def stand_in(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(stand_in, tmp_path):
-    """A function that calls make reproduce with the stand-in; all output is in tmp_path / "home"."""
-    return partial(study, "reproduce", trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
+def call(stand_in, tmp_path):
+    """A function that calls a study with the stand-in; all output is in tmp_path / "home"."""
+    return partial(study, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
 
 
 @pytest.fixture
-def run_features(stand_in, tmp_path):
-    """A function like `run` for make features."""
-    return partial(study, "features", trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
+def run(call):
+    """A function that calls make reproduce with the stand-in."""
+    return partial(call, "reproduce")
 
 
 @pytest.fixture

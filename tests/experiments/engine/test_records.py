@@ -202,11 +202,10 @@ def test_results_without_models_are_trained_again(run, stand_in, tmp_path):
     """Without models, as in a new clone, runs are trained again. Results of another toy treebank are removed."""
     paths = treebanks.locate("toy")
     bank = treebank.identified("toy", {split: paths[split] for split in ("train", "dev")})
-    files = {split: {"path": bank.paths[split].name, "git_blob": bank.blobs[split]} for split in ("train", "dev")}
-    record(tmp_path / "home" / "results", "toy", "mh3", 1, 12.34, lang="toy", release="toy treebank", **{"dev": files["dev"]})
-    results = tmp_path / "home" / "results"
-    rewrite(results, "toy/mh3-seed1", {**kept(tmp_path, "toy/mh3-seed1"), "train": files["train"]})
-    record(results, "toy", "mst", 1, 12.34, lang="toy", release="toy treebank")
+    results, toy = tmp_path / "home" / "results", {"lang": "toy", "release": "toy treebank"}
+    files = {"train": bank.blobs["train"], "dev": {"path": "d.conllu", "git_blob": bank.blobs["dev"]}}
+    record(results, "toy", "mh3", 1, 12.34, **files, **toy)
+    record(results, "toy", "mst", 1, 12.34, **toy)
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     assert len(calls(stand_in)) == 1
     assert list(records.read(results / "toy.jsonl")) == [("", "mh3", 1)]

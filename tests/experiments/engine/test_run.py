@@ -32,16 +32,11 @@ def test_a_finished_run_without_its_score_is_named(tmp_path, damage):
         _ = Run("mh3", 1, tmp_path).dev_uas
 
 
-def test_paths_with_brackets_are_shown_as_they_are(tmp_path, capsys):
+def test_paths_are_shown_with_their_brackets_and_logs_do_not_control_the_terminal(tmp_path, capsys):
     run = Run("mh3", 1, tmp_path / "[bold] :x:", state=FAILED, failure="ended with exit code 2", exit_code=2)
-    assert progress.failures([run], Bench().console) == 1
-    said = capsys.readouterr().out
-    assert said.splitlines()[0] == "mh3 seed 1 failed: ended with exit code 2 (%s)" % run.log
-    assert "delete %s to" % run.folder in said
-
-
-def test_a_log_does_not_control_the_terminal(tmp_path, capsys):
-    run = Run("mh3", 1, tmp_path, state=FAILED, failure="ended")
+    run.folder.mkdir()
     run.log.write_bytes("started\n\x1b[2J \x9b \u202e\n".encode())
-    progress.failures([run], Bench().console)
-    assert capsys.readouterr().out.splitlines()[1] == r"    \x1b[2J \x9b \u202e"
+    assert progress.failures([run], Bench().console) == 1
+    failed, log, advice = capsys.readouterr().out.splitlines()
+    assert failed == "mh3 seed 1 failed: ended with exit code 2 (%s)" % run.log
+    assert log == r"    \x1b[2J \x9b \u202e" and "delete %s to" % run.folder in advice

@@ -1,10 +1,9 @@
 """make paper: its defaults, which runs and ensembles it makes, and its failures."""
 
 import os
-import sys
 
 import pytest
-from samples import STAND_IN, calls, kept, record, rewrite, study, trees_file
+from samples import calls, kept, record, rewrite, study, trees_file
 
 from experiments import published
 from experiments.engine import records
@@ -17,14 +16,9 @@ from mh4.errors import InputError
 
 
 @pytest.fixture
-def make(stand_in, tmp_path):
+def make(call):
     """A function that calls make paper with the stand-in, by default for the toy treebank."""
-
-    def call(*arguments, langs="toy"):
-        words = ["--langs", langs, "--jobs", "2", *arguments]
-        return study("paper", *words, home=tmp_path / "home", trainer=[sys.executable, str(STAND_IN)])
-
-    return call
+    return lambda *arguments, langs="toy": call("paper", "--langs", langs, "--jobs", "2", *arguments)
 
 
 def test_by_default_it_is_the_whole_paper():

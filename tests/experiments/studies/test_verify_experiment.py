@@ -2,11 +2,10 @@
 
 import os
 import shutil
-import sys
 
 import pytest
 import toy
-from samples import STAND_IN, kept, rewrite, study, toy_settings, trees_file
+from samples import kept, rewrite, study, toy_settings, trees_file
 
 from experiments.engine import records
 from experiments.engine.provenance import machine
@@ -16,7 +15,7 @@ CHARTS = ["mh3", "mst", "mh4-hybrid", "1ec"]
 
 
 @pytest.fixture
-def verify(run, tmp_path):
+def verify(call, run, tmp_path):
     """A function that calls make verify for a recorded run of the stand-in.
 
     Its trees are not recorded, as they do not have the scores that the stand-in reports.
@@ -25,14 +24,13 @@ def verify(run, tmp_path):
     results = tmp_path / "home" / "results"
     trees_file(results, "toy/mst-seed1").unlink()
 
-    def call(*arguments):
+    def unchanged(*arguments):
         before = {path: path.read_bytes() for path in results.rglob("*.*")}
-        words = ["--lang", "toy", "--system", "mst", "--seed", "1", *arguments]
-        code = study("verify", *words, home=tmp_path / "home", trainer=[sys.executable, str(STAND_IN)])
+        code = call("verify", "--lang", "toy", "--system", "mst", "--seed", "1", *arguments)
         assert {path: path.read_bytes() for path in results.rglob("*.*")} == before
         return code
 
-    return call
+    return unchanged
 
 
 def test_the_same_evaluations(verify, capsys):
@@ -59,11 +57,10 @@ def test_the_first_evaluation_that_differs(verify, tmp_path, capsys):
     assert said in capsys.readouterr().out
 
 
-def test_trees_that_do_not_have_the_recorded_scores(verify, tmp_path, capsys):
+def test_trees_that_do_not_have_the_recorded_scores(verify, run, tmp_path, capsys):
     model = tmp_path / "home" / "models" / "toy" / "mst" / "seed1"
     (model / "predicted.json").unlink()
-    assert study("reproduce", "--lang", "toy", "--systems", "mst", "--seeds", "1", home=tmp_path / "home",
-                 trainer=[sys.executable, str(STAND_IN)]) == 0  # fmt: skip
+    assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
     assert verify() == 1
     assert "(recorded 82.6000), " in capsys.readouterr().out
 

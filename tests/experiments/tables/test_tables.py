@@ -21,7 +21,7 @@ OUTPUTS = {row.system: row.git_blob_sha1 for row in conll17.manifest() if row.la
 
 
 @pytest.mark.slow
-def test_features_trains_what_results_do_not_have(run_features, stand_in, hungarian, tmp_path, capsys):
+def test_features_trains_what_results_do_not_have(call, stand_in, hungarian, tmp_path, capsys):
     folder, results = hungarian, tmp_path / "home" / "results"
     blobs = {split: git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
     files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
@@ -29,7 +29,7 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
     record(results, "hu", "mh4-hybrid", 2, 84.15, **files)
     record(results, "hu", "mh4-hybrid", 3, 84.59, **files)  # not requested
     record(results, "hu", "mh3", 1, 83.0, **files)  # in no table
-    assert run_features("--lang", "hu", "--ud", str(folder)) == 0
+    assert call("features", "--lang", "hu", "--ud", str(folder)) == 0
     untrained = ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4", "mh4-two")
     trained = sorted(call["run"] for call in calls(stand_in))
     assert trained == sorted("%s-%d" % (s, n) for s in untrained for n in (1, 2))
@@ -45,7 +45,7 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
     ]
     assert "averages over 10 languages" in "\n".join(page)
     assert "82.40 ± 0.07" in capsys.readouterr().out
-    assert run_features("--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
+    assert call("features", "--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
     assert len(calls(stand_in)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
 
 
