@@ -53,18 +53,13 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     show(bench.console, table(kept), "\n".join(note), [bench.results / shared_task.FILE])
 
 
-def _published(lang: str, system: str) -> float | None:
-    """Return the paper's LAS of a system; None if it has none."""
-    numbers = published.test_las(lang, published.RELEASE, system)
-    return numbers[0] if numbers else None
-
-
 def table(kept: Sequence[SharedTask]) -> Table:
 
     def cell(record: SharedTask, system: str) -> str:
-        entry, paper = record["systems"].get(system), _published(record["lang"], system)
+        entry = record["systems"].get(system)
         if not entry or "las" not in entry:
             return ""
+        paper, _ = published.test_las(record["lang"], published.RELEASE, system) or (None, None)
         theirs = "" if paper is None else " ✓" if published.same_digits(entry["las"], paper) else " (paper: %.2f)" % paper
         return "%.2f" % entry["las"] + theirs
 

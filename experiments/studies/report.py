@@ -7,7 +7,7 @@ treebank). A treebank is named by its code, with the release if that is not UD 2
 """
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
@@ -233,21 +233,25 @@ def _coverage(results: Path) -> Parts:
     return [table, message] if body else ["No training set of this table was available."]
 
 
+def _paper(score: Callable[[str, str, str], tuple[float, float | None] | None], lang: str, release: str) -> dict[str, Average]:
+    """Return the paper's averages by system. score: dev_uas or test_las of `published`."""
+    systems = [*published.systems(), "ensemble", *published.COLUMNS]
+    found = {system: paper_average(score(lang, release, system)) for system in systems}
+    return {system: average for system, average in found.items() if average}
+
+
 def _dev_lines(runs: Runs, langs: Sequence[str]) -> list[Line]:
     lines = []
     for name in dict.fromkeys([*langs, *runs]):
         lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, published.RELEASE)
-        paper = {system: paper_average(published.dev_uas(lang, release, system)) for system in published.systems()}
         ours = {row.system: row.ours for row in paper_tables.Dev(runs[name]).rows()} if name in runs else {}
-        theirs = {system: average for system, average in paper.items() if average}
-        lines.append(Line(name, ours, theirs, _settings(runs.get(name))))
+        lines.append(Line(name, ours, _paper(published.dev_uas, lang, release), _settings(runs.get(name))))
     return lines
 
 
 def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
     """Return test LAS in Table 5 or 6, with the shared task's systems."""
-    lines = []
-    langs, systems = published.test_languages(number), [*published.systems(), "ensemble", *published.COLUMNS]
+    lines, langs = [], published.test_languages(number)
     for name in [*langs, *(name for name, mine in runs.items() if _settings(mine) and mine[0]["lang"] in langs)]:
         lang = runs[name][0]["lang"] if name in runs else name
         tested = paper_tables.tested(runs[name], results) if name in runs else None
@@ -255,9 +259,7 @@ def _test_lines(number: int, runs: Runs, results: Path) -> list[Line]:
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
-        paper = {system: paper_average(published.test_las(lang, published.RELEASE, system)) for system in systems}
-        theirs = {system: average for system, average in paper.items() if average}
-        lines.append(Line(name, ours, theirs, _settings(runs.get(name))))
+        lines.append(Line(name, ours, _paper(published.test_las, lang, published.RELEASE), _settings(runs.get(name))))
     return lines
 
 
