@@ -18,13 +18,14 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, NotRequired, TypedDict, get_type_hints
 
 from experiments import pages
 from experiments.engine.command import chosen, languages, repeat, request, requested_systems, study
 from experiments.engine.executor import alone
 from experiments.engine.experiment import Experiment, exit_code, train_together
 from experiments.engine.provenance import make_command
+from experiments.engine.record_fields import matches
 from experiments.engine.records import Records
 from experiments.engine.treebank import AUTHORS, Treebank
 from experiments.engine.workplace import EXPERIMENTS, Bench, report_written, shown
@@ -64,6 +65,15 @@ class Row:
         return [*self.switched, *self.values]
 
 
+class OwnRow(TypedDict):
+    """A row in the user's own file."""
+
+    name: str
+    values: dict[str, bool | int | float | str]
+    what: NotRequired[str]
+    systems: NotRequired[list[str]]
+
+
 @dataclass(frozen=True)
 class Plan:
     """The rows, and the treebanks and seeds to try them on.
@@ -92,10 +102,9 @@ class Plan:
 
     def with_rows_of(self, path: str) -> "Plan":
         """Return the plan with the rows of a file instead of ours; all are also for full length. Raises InputError."""
-        rows = []
-        for number, row in enumerate(tables(reading.text(path, MOST), path).get("row", ()), start=1):
-            whole = isinstance(row, dict) and set(row) <= {"name", "what", "values", "systems"}
-            if not whole or not isinstance(row.get("name"), str) or not isinstance(row.get("values"), dict) or not row["values"]:
+        rows, given = [], tables(reading.text(path, MOST), path).get("row")
+        for number, row in enumerate(given if isinstance(given, list) else (), start=1):
+            if not matches(row, OwnRow) or not row["values"] or set(row) - get_type_hints(OwnRow).keys():
                 message = '%s: row %d: expected name = "...", values = {"section.setting" = ...} and, if wanted, what and systems'
                 raise InputError(message % (path, number))
             if not re.fullmatch(r"\w[\w.-]*", row["name"]) or row["name"] == UNCHANGED:
