@@ -62,22 +62,23 @@ class Workers:
 
 
 @contextmanager
-def workers(home: Path, jobs: int, slurm: str = "") -> Iterator[Workers]:
-    """Start `jobs` workers, which end with the block: Slurm jobs, or threads that each wait for a child process.
+def workers(home: Path, jobs: Jobs, calls: int) -> Iterator[Workers]:
+    """Start workers for some calls, which end with the block: Slurm jobs, or threads that each wait for a child process.
 
-    slurm: options of sbatch; empty for this machine. Raises InputError if jobs cannot be submitted.
+    Raises InputError if jobs cannot be submitted.
     """
-    if slurm:
+    number = min(jobs.number or calls, calls)
+    if jobs.slurm:
         from mh4.corpus.clusters import connected
 
         logs, path = str(home / "jobs"), str(EXPERIMENTS.parent)
-        with connected(jobs, logs, slurm=slurm, name="mh4-runs", PYTHONPATH=path) as (client, cluster):
+        with connected(number, logs, slurm=jobs.slurm, name="mh4-runs", PYTHONPATH=path) as (client, cluster):
             from distributed import KilledWorker
 
             assert cluster is not None
             yield Workers(client.get_executor(pure=False, retries=RETRIES), cluster.keep, (KilledWorker,), local=False)
         return
-    pool = ThreadPoolExecutor(jobs)
+    pool = ThreadPoolExecutor(number)
     try:
         yield Workers(pool)
     except BaseException:

@@ -181,7 +181,7 @@ def train_together(
         with alone(experiment.records.path.with_name(".lock")):
             pass
     pending: dict[Future, Run] = {}
-    with workers(bench.home, min(jobs.number or len(waiting), len(waiting)), jobs.slurm) as them:
+    with workers(bench.home, jobs, len(waiting)) as them:
         for run in waiting:
             run.log_start = run.log.stat().st_size if run.log.exists() else 0
             pending[them.executor.submit(experiment_of[run.folder].make, run, them.local)] = run

@@ -81,7 +81,7 @@ def _combine(experiments: Sequence[Experiment], jobs: Jobs) -> bool:
     if not missing:
         return False
     bench, failed = experiments[0].bench, False
-    with workers(bench.home, min(jobs.number or len(missing), len(missing)), jobs.slurm) as them:
+    with workers(bench.home, jobs, len(missing)) as them:
         wrong: tuple[type[BaseException], ...] = (InputError, *them.killed)
         calls = {them.executor.submit(_record_ensemble, *each): each for each in missing}
         while calls:

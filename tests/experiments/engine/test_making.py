@@ -40,7 +40,7 @@ def test_the_same_records_by_workers_of_dask(run, stand_in, tmp_path, monkeypatc
     shutil.rmtree(tmp_path / "home")
 
     @contextmanager
-    def by_dask(home, jobs, slurm):
+    def by_dask(home, jobs, calls):
         with clusters.connected(2, str(home / "logs")) as (client, cluster):
             client.run(sys.path.append, str(ROOT))
             killer = threading.Thread(target=kill_one, args=(client, home))
@@ -135,7 +135,7 @@ def test_a_worker_that_waits_for_a_lock_is_stopped(tmp_path):
     fcntl.flock(other, fcntl.LOCK_EX)
     release = threading.Timer(10, other.close)
     release.start()
-    with pytest.raises(KeyboardInterrupt), executor.workers(tmp_path, 1) as them:
+    with pytest.raises(KeyboardInterrupt), executor.workers(tmp_path, executor.Jobs(1), 1) as them:
         call = them.executor.submit(wait)
         begun.wait()
         raise KeyboardInterrupt
