@@ -48,6 +48,11 @@ class Average:
         return " ".join(map(str, self.seeds))
 
     @property
+    def error(self) -> float | None:
+        """The standard error of the mean; None if the deviation is unknown."""
+        return None if self.std is None else self.std / math.sqrt(len(self.seeds))
+
+    @property
     def single(self) -> bool:
         """Whether this is the score of one ensemble of the models of several seeds, not a mean over seeds."""
         return self.std is None and len(self.seeds) > 1
@@ -103,9 +108,7 @@ def with_pooled(averages: Sequence[Average]) -> list[Average]:
 
 def error_between(one: Average, other: Average) -> float | None:
     """Return the standard error of the difference of the means of two independent samples; None if a deviation is unknown."""
-    if one.std is None or other.std is None:
-        return None
-    return math.sqrt(one.std**2 / len(one.seeds) + other.std**2 / len(other.seeds))
+    return None if one.error is None or other.error is None else math.hypot(one.error, other.error)
 
 
 def difference(one: Average | None, other: Average | None) -> str:

@@ -9,6 +9,7 @@ our settings, ROWS="mine.toml wide deep" only these rows of it. The table is not
 the table of ``docs/differences.md``.
 """
 
+import math
 import os
 import re
 import statistics
@@ -29,7 +30,7 @@ from experiments.engine.record_fields import matches
 from experiments.engine.records import Records
 from experiments.engine.treebank import AUTHORS, Treebank
 from experiments.engine.workplace import EXPERIMENTS, Bench, report_written, shown
-from experiments.pages import average, page_name, plus_minus, pooled
+from experiments.pages import Average, average, error_between, page_name, plus_minus, with_pooled
 from experiments.tables import tails
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -251,32 +252,27 @@ class Measured:
         """Return the number of runs of a row, or without changes (""), on all treebanks."""
         return sum(len(group) for (name, other, _), group in self.scores.items() if (name, other) == (row, system))
 
-    def deviation(self, score: str) -> float | None:
-        """Return the standard deviation between seeds, pooled over all runs (three each are too few); None without repetitions."""
+    def averages(self, score: str) -> dict[Key, Average]:
+        """Return the averages over seeds, with standard deviations that are pooled over all runs, as three each are too few."""
         groups = self.scores.values()
-        return pooled([average([getattr(run, score) for run in group], [run.seed for run in group]) for group in groups])
-
-    def mean(self, key: Key, score: str) -> tuple[float, float | None] | None:
-        """Return the mean over seeds, and its standard error; None without runs."""
-        group, std = self.scores.get(key), self.deviation(score)
-        if not group:
-            return None
-        return statistics.mean(getattr(run, score) for run in group), None if std is None else std / len(group) ** 0.5
+        single = [average([getattr(run, score) for run in group], [run.seed for run in group]) for group in groups]
+        return dict(zip(self.scores, with_pooled(single), strict=True))
 
     def effect(self, row: Row, system: str, langs: Sequence[str], score: str = "uas") -> tuple[float, float | None] | None:
         """Return the score with the authors' settings of a row minus the score with ours, and its standard error.
 
         The effect is a mean over treebanks; None if runs are missing.
         """
-        differences, squares = [], []
+        found, differences, errors = self.averages(score), [], []
         for lang in langs:
-            changed, unchanged = self.mean((row.name, system, lang), score), self.mean(("", system, lang), score)
+            changed, unchanged = found.get((row.name, system, lang)), found.get(("", system, lang))
             if changed is None or unchanged is None:
                 return None
-            sign = -1 if self.within is THEIRS and row.switched else 1
-            differences.append(sign * (changed[0] - unchanged[0]))
-            squares += [error**2 for _, error in (changed, unchanged) if error is not None]
-        return statistics.mean(differences), sum(squares) ** 0.5 / len(langs) if squares else None
+            differences.append(changed.mean - unchanged.mean)
+            errors.append(error_between(changed, unchanged))
+        known = [error for error in errors if error is not None]
+        sign = -1 if self.within is THEIRS and row.switched else 1
+        return sign * statistics.mean(differences), math.hypot(*known) / len(langs) if known else None
 
 
 def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
@@ -345,10 +341,10 @@ def surviving(found: Sequence[tuple[float, float | None] | None], freedom: int) 
 
 def unchanged(found: Measured, score: str) -> Table:
     """Return a table of a score of each system without changes."""
-    body = []
+    body, averages = [], found.averages(score)
     for system in dict.fromkeys(system for name, system, _ in found.scores if not name):
-        means = [found.mean(("", system, lang), score) for lang in found.langs]
-        body.append([system, *(plus_minus(*mean) if mean else "" for mean in means)])
+        means = [averages.get(("", system, lang)) for lang in found.langs]
+        body.append([system, *(plus_minus(mean.mean, mean.error) if mean else "" for mean in means)])
     return Table(["system", *found.langs], body, right=1)
 
 
@@ -364,7 +360,7 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[pages.Part]:
         for score in SCORES:
             parts += ["### " + score.upper(), effects(plan, found, score)]
             parts += ["Without changes:", unchanged(found, score)] if any(not row for row, _, _ in found.scores) else []
-            std = found.deviation(score)
+            std = next(iter(found.averages(score).values())).std
             parts += [] if std is None else ["The standard deviation between seeds is %.2f, pooled over all runs." % std]
         commits = Counter(run.commit for group in found.scores.values() for run in group)
         parts.append("Trained at commit %s." % ", ".join("%s (runs: %d)" % pair for pair in commits.most_common()))

@@ -113,8 +113,9 @@ def recorded(tmp_path):
     for one in ablations.measured(plan, tmp_path / "home" / "results", toy=False):
         for (name, system, lang), runs in sorted(one.scores.items()):
             effects = [one.effect(rows[name], system, [lang], score) if name else None for score in ("uas", "las")]
-            numbers = [one.mean((name, system, lang), "uas"), *effects]
-            found[one.within.name, name, system] = [[run.seed for run in runs], *(each and round(each[0], 4) for each in numbers)]
+            rounded = [each and round(each[0], 4) for each in effects]
+            uas = round(one.averages("uas")[name, system, lang].mean, 4)
+            found[one.within.name, name, system] = [[run.seed for run in runs], uas, *rounded]
     return found
 
 
