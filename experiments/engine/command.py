@@ -221,8 +221,8 @@ def form_of(given: str) -> Form:
 def languages(langs: str, default: Sequence[str]) -> list[str]:
     """Return the languages of LANGS, or `default`. Raises InputError if one is not the code of a treebank."""
     known = [*treebanks.languages(), treebanks.TOY]
-    unknown = "LANGS: %s is not the code of a treebank; there are %s"
-    return chosen(langs, known, default, lambda lang: unknown % (lang, " ".join(known)))
+    message = "LANGS: %s is not the code of a treebank; there are %s"
+    return chosen(langs, known, default, lambda lang: message % (lang, " ".join(known)))
 
 
 def requests(langs: str = "", systems: str = "", seeds: str = "", **others: str) -> list[Request]:

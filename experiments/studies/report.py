@@ -135,10 +135,12 @@ def language(name: str) -> str:
 def _answer(dev: Sequence[Line], test: Sequence[Line]) -> Parts:
     """Check the paper's finding in our scores: MH4, with hybrid features, against every other system of the paper."""
     message, scores = [FINDS % (FINDING, ON_PAR)], (("dev UAS", dev), ("test LAS", test))
+    names = [name for name in published.systems() if name != FINDING]
     for settings, whose in ((AUTHORS, "the authors' settings"), ("", "our settings")):
         for score, lines in scores:
             mine = [line for line in _pooled(lines) if FINDING in line.ours and line.settings == settings]
-            found = {system: leads for system in published.systems() if system != FINDING and (leads := _leads(mine, system))}
+            leads = {name: [_lead(line.ours[FINDING], line.ours[name]) for line in mine if name in line.ours] for name in names}
+            found = {name: each for name, each in leads.items() if each}
             others = [lead for system, leads in found.items() if system != ON_PAR for lead in leads]
             if others:
                 ahead, clear = sum(lead > 0 for lead, _ in others), sum(clear and lead > 0 for lead, clear in others)
@@ -166,13 +168,10 @@ LEADS = (
 )
 
 
-def _leads(lines: Sequence[Line], system: str) -> list[tuple[float, bool]]:
-    """Return the lead of the paper's parser over `system` on each treebank, and whether it exceeds two standard errors."""
-    found = []
-    for one, other in ((line.ours[FINDING], line.ours[system]) for line in lines if system in line.ours):
-        lead, error = one.mean - other.mean, error_between(one, other)
-        found.append((lead, error is not None and abs(lead) > 2 * error))
-    return found
+def _lead(one: Average, other: Average) -> tuple[float, bool]:
+    """Return the lead of one average over another, and whether it exceeds two standard errors."""
+    lead, error = one.mean - other.mean, error_between(one, other)
+    return lead, error is not None and abs(lead) > 2 * error
 
 
 def _introduction(runs: Runs, toy: bool) -> Parts:
@@ -316,8 +315,8 @@ def _difference(ours: Average | None, theirs: Average | None) -> str:
         return ""
     if not ours.seeds and published.same_digits(ours.mean, theirs.mean):
         return "✓"
-    difference, error = ours.mean - theirs.mean, error_between(ours, theirs)
-    return f"{difference:+z.2f}" + (" *" if error is not None and abs(difference) > 2 * error else "")
+    lead, clear = _lead(ours, theirs)
+    return f"{lead:+z.2f}" + (" *" if clear else "")
 
 
 def _by_length(runs: Runs, results: Path) -> Parts:
