@@ -81,8 +81,8 @@ def test_jobs_that_end_without_becoming_workers(here):
 def test_jobs_that_end_while_others_wait(here):
     """Three jobs that end are no error as long as another job waits."""
     (here / "jobs").touch()
-    numbered = "cd '%s'\nn=$((7000000 + $(wc -l <jobs))); echo $n >>jobs; echo Submitted batch job $n\n" % here
-    (here / "sbatch").write_text("#!/bin/sh\n" + numbered)
+    number = "n=7000000; until mkdir $n 2>/dev/null; do n=$((n + 1)); done"  # several jobs are submitted at once
+    (here / "sbatch").write_text("#!/bin/sh\ncd '%s'\n%s; echo $n >>jobs; echo Submitted batch job $n\n" % (here, number))
     (here / "squeue").write_text("#!/bin/sh\necho 7000000\n")
     with workers.start(corpus_in(here), 4, slurm="") as pool:
         wait_for(lambda: pool.count() == 0 and len((here / "jobs").read_text().split()) > 7)
