@@ -160,8 +160,6 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
     with begun.driving():
         missing = planning.missing(begun)
         done = {shard for shard in planning.all_shards(begun)[0] if os.path.exists(begun.file(shard, "record"))}
-        if not done:
-            raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (folder, missing))
         total = sum(shard.length for shard in done)
         number = workers or cpu.cores()
         with Display(begun, total, quiet) as display, start(begun, number, scheduler, slurm) as pool:
@@ -198,7 +196,8 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     for path in dict.fromkeys(joined.changed):
         say("mh4: %s: changed since it was parsed, or its modification time has; its earlier parse was joined" % path, err=True)
     files = " in " + counted(len(joined.paths), "file") if len(begun.inputs) > 1 else ""
-    say_written(counted(joined.sentences, "sentence") + files, output)
+    if joined.paths:
+        say_written(counted(joined.sentences, "sentence") + files, output)
     left_out = 0 if rejects else joining.rejected(begun)
     if left_out:
         are = "block is" if left_out == 1 else "blocks are"
@@ -206,7 +205,8 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     for problem in joined.damaged:
         say("mh4: " + problem, err=True)
     if joined.missing:
-        say("mh4: %s: not done, so nothing is written for %s" % (folder, listed(joined.missing)), err=True)
+        what = "not done (`mh4 corpus status` says more), so nothing is written for "
+        say("mh4: %s: %s" % (folder, what + listed(joined.missing)), err=True)
     raise Exit(bool(joined.missing))
 
 

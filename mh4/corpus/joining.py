@@ -77,8 +77,7 @@ def _check(paths: Sequence[str], corpus: Corpus) -> None:
 def join(corpus: Corpus, output: str, rejects: str | None = None) -> Joined:
     """Write the parse of each finished file, whole or not at all, and the rejected blocks of these files to `rejects`.
 
-    Raises InputError if no file is finished, if all finished files have a damaged shard, and if a file of the input or
-    of the corpus would be overwritten.
+    Raises InputError if a file of the input or of the corpus would be overwritten.
     """
     done, paths = planning.done(corpus), destinations(corpus, output)
     _check([*paths.values(), rejects] if rejects is not None else [*paths.values()], corpus)
@@ -92,10 +91,8 @@ def join(corpus: Corpus, output: str, rejects: str | None = None) -> Joined:
         except _Damaged as error:
             damaged.append(str(error))
             del done[number]
-            if not done:
-                raise
     every = [shard for shards in done.values() for shard in shards]
-    if rejects is not None:
+    if rejects is not None and done:
         _write(rejects, (_content(corpus, shard, "rejects")[0] for shard in every))
     there = {number: one.path for number, one in corpus.inputs.items() if number in done and os.path.exists(one.path)}
     sentences = sum((corpus.record(shard) or {}).get("parsed_sentences", 0) for shard in every)

@@ -116,17 +116,12 @@ def all_shards(corpus: Corpus) -> tuple[list[Shard], list[str]]:
 
 
 def done(corpus: Corpus) -> dict[int, list[Shard]]:
-    """Return the shards of each finished file, by its number.
-
-    Raises InputError, with the number of missing shards, if no file is finished.
-    """
+    """Return the shards of each finished file, by its number."""
     found = {}
     for number in corpus.inputs:
         _, known, complete = read(corpus, number)
         if complete and _all_done(corpus, known):
             found[number] = known
-    if not found:
-        raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (corpus.folder, missing(corpus)))
     return found
 
 

@@ -142,7 +142,8 @@ def test_a_shard_that_fails(folder, monkeypatch):
     assert "mh4: in/long.conllu, shard 2, failed: ValueError: a reason (log: %s)\n" % log in said
     assert log.read_text().count("Traceback") == 3
     assert "failed: in/long.conllu, shard 2 (log: %s)" % log in mh4("corpus", "status", "out")
-    expected = "mh4: 22 sentences in 1 file written to joined\nmh4: out: not done, so nothing is written for in/long.conllu\n"
+    undone = "mh4: out: not done (`mh4 corpus status` says more), so nothing is written for in/long.conllu\n"
+    expected = "mh4: 22 sentences in 1 file written to joined\n" + undone
     assert mh4("corpus", "join", "out", "-o", "joined", code=1) == expected and os.listdir("joined") == ["a b\n.conllu"]
     assert "mh4: out: shards not done: 1 of 8\n" in mh4("corpus", "verify", "out", code=1)
     parse(code=1)
@@ -150,6 +151,17 @@ def test_a_shard_that_fails(folder, monkeypatch):
     pool(monkeypatch)
     parse()
     assert not log.exists() and same_as_mh4_parse(folder)
+
+
+def test_a_corpus_of_which_nothing_is_done(folder, monkeypatch):
+    def failing(shard):
+        raise ValueError("a reason")
+
+    pool(monkeypatch, failing)
+    parse(code=1)
+    assert "nothing is written for in/" in mh4("corpus", "join", "out", "-o", "joined", code=1)
+    assert not os.path.exists("joined")
+    assert "shards not done: 8 of 8" in mh4("corpus", "verify", "out", code=1)
 
 
 @pytest.mark.parametrize("text", (False, True))
