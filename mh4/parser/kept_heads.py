@@ -72,7 +72,7 @@ def obstacle(heads: np.ndarray, single_root: bool) -> str:
         return str(error).removeprefix("heads: ")
     roots = np.flatnonzero(heads == 0)
     if single_root and len(roots) > 1:
-        return "words %d and %d both have head 0" % tuple(roots[:2])
+        return "words %d and %d are both given as roots" % tuple(roots[:2])
     if len(heads) > 1 and not len(roots) and _NOT_ROOT in heads and -1 not in heads[1:]:
         return "no word can be the root, as each has a head or another label"
     return ""

@@ -57,7 +57,7 @@ def test_a_file_is_completed(model, tmp_path, jobs):
     assert [row[6] for row in rows][::3] == ["2", "2"] and [row[7] for row in rows][::2] == ["a:b", "c"]
     assert all(row[6] != "_" and row[7] != "_" and row[8] == "_" for row in rows)
     assert cycle == "# mh4 = skipped, word 1 is on a cycle or below one, so this is not a tree\n" + CYCLE.rstrip()
-    assert roots == "# mh4 = skipped, words 1 and 2 both have head 0\n" + ROOTS.rstrip()
+    assert roots == "# mh4 = skipped, words 1 and 2 are both given as roots\n" + ROOTS.rstrip()
     note, *words = neither.split("\n")
     assert note == "# mh4 = mst of probabilities, no MH4 tree has the heads given up to word 4"
     assert [word.split("\t")[6] for word in words[:5]] == [str(head) for head in tiny.NEITHER[1:]]
