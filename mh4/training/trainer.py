@@ -166,7 +166,7 @@ class Trainer:
             if self._open_folder():
                 self._train()
                 self._finish()
-            with suppress(FileNotFoundError):  # a finished run has left it if it was killed right here
+            if self.files.has("checkpoint.npz"):  # a finished run has left it if it was killed right here
                 os.unlink(self.files.place("checkpoint.npz"))
             return self.files.record("summary.json")
 

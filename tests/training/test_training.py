@@ -120,6 +120,13 @@ def test_folder_of_a_finished_training(finished):
         assert json.load(file) == summary
 
 
+def test_a_finished_training_deletes_nothing(finished, monkeypatch):
+    """Its folder may be read-only."""
+    folder, learner, summary = finished
+    monkeypatch.setattr(os, "unlink", None)
+    assert Trainer("mh4-hybrid", SHORT, learner.train, learner.dev, folder, seed=3).run() == summary
+
+
 def test_parsing_does_not_depend_on_the_company(finished, sentences):
     parser = mh4.load(finished[0])
     together = parser.parse(sentences[:20])
