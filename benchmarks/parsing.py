@@ -1,6 +1,6 @@
 """Measure the time of parsing by stage or by sentence length, words per second, and peak memory.
 
-    .venv/bin/python benchmarks/parsing.py [--model DIR | --system SYSTEM] [FILE.conllu]
+    .venv/bin/python benchmarks/parsing.py [--model DIR | --system SYSTEM [--config FILE.toml]] [FILE.conllu]
 
 measures processor time by stage, on the toy treebank or any other CoNLL-U file. Without --model, the network has random
 weights, which do not change the time.
@@ -52,6 +52,7 @@ def main():
     parser.add_argument("file", nargs="?", metavar="FILE.conllu", help="by default the test set of the toy treebank")
     parser.add_argument("--model", metavar="DIR", help="a trained model")
     parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model, without --model")
+    parser.add_argument("--config", action="append", default=[], metavar="FILE.toml", help="its settings, as for mh4 train")
     parser.add_argument("--command", action="store_true", help="measure `mh4 parse`")
     parser.add_argument("--copies", type=int, default=20, metavar="N", help="the number of copies in the long file of --command")
     parser.add_argument("--lengths", action="store_true", help="measure by sentence length")
@@ -70,14 +71,14 @@ def main():
         by_stage(options, path)
 
 
-def random_parser(system, path):
-    """Return an untrained parser whose vocabulary has the words of the file."""
-    from mh4.parser.config import Config
+def random_parser(system, path, settings=()):
+    """Return an untrained parser whose vocabulary has the words of the file. settings: files of settings."""
+    from mh4.parser import systems
     from mh4.parser.model import Model
     from mh4.parser.parsing import Parser
     from mh4.parser.vocabulary import Vocabulary
 
-    config = Config()
+    config = systems.settings(settings, system)
     return Parser(Model(system, config, Vocabulary.of(conllu.read(path), config), 1))
 
 
@@ -87,7 +88,7 @@ def saved_model(options, path, folder):
         return options.model
     model = os.path.join(folder, "model")
     os.mkdir(model)
-    random_parser(options.system, path).model.save(model)
+    random_parser(options.system, path, options.config).model.save(model)
     return model
 
 
@@ -102,7 +103,7 @@ def by_stage(options, path):
     from mh4.parser import model as model_module
     from mh4.parser.network.scorer import TensorScores
 
-    parser = mh4.load(options.model) if options.model else random_parser(options.system, path)
+    parser = mh4.load(options.model) if options.model else random_parser(options.system, path, options.config)
     watch, model = Stopwatch(), parser.model
     model_module.Scores.__init__ = watch.timed("graph", model_module.Scores.__init__)
     TensorScores.arrays = watch.timed("scores out of DyNet", TensorScores.arrays)
@@ -133,7 +134,7 @@ def against_udpipe(options, path):
     text = Path(path).read_text(encoding="utf-8")
     model = Model.load(options.udpipe)  # the pipeline does not keep it alive
     pipeline = Pipeline(model, "conllu", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
-    parser = mh4.load(options.model) if options.model else random_parser(options.system, path)
+    parser = mh4.load(options.model) if options.model else random_parser(options.system, path, options.config)
 
     def ours():
         blocks = list(conllu.blocks(path, trees=False))

@@ -1,6 +1,7 @@
 """Measure the time of training by stage of a minibatch, tokens per second, and peak memory.
 
-    .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N] [--set NAME=VALUE]
+    .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N]
+        [--config FILE.toml] [--set NAME=VALUE]
 
 measures processor time on the toy treebank or any other CoNLL-U file.
 
@@ -35,6 +36,7 @@ def main():
     parser.add_argument("--system", help="by default mh4-hybrid")
     parser.add_argument("--train", metavar="FILE.conllu", help="by default the toy treebank")
     parser.add_argument("--minibatches", type=int, default=200, metavar="N")
+    parser.add_argument("--config", action="append", default=[], metavar="FILE.toml", help="settings, as for mh4 train")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as for mh4 train")
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, set up")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the number of runs of each")
@@ -66,7 +68,7 @@ def measure(system, options, train):
 
 def prepare(system, options, train, watch):
     """Return a trainer whose stages are timed, and minibatches of shuffled sentences."""
-    from mh4.parser import config
+    from mh4.parser import config, systems
     from mh4.parser.model import Scores
     from mh4.parser.network.scorer import TensorScores
     from mh4.training import loss
@@ -87,7 +89,7 @@ def prepare(system, options, train, watch):
         return None if value is None else Timed(value, value="forward of the loss", backward="backward")
 
     sentences = watch.timed("reading", conllu.read)(train)
-    settings = config.with_settings(config.Config(), options.set)
+    settings = config.with_settings(systems.settings(options.config, system), options.set)
     with tempfile.TemporaryDirectory() as folder:
         trainer = watch.timed("preparing", training.Trainer)(system, settings, sentences, sentences[:1], folder)
     model = trainer.model
@@ -122,7 +124,8 @@ def compare(options, train):
 def tokens_per_second(checkout, system, options, train):
     """Return the tokens per second that this benchmark measures in a checkout."""
     command = [checkout / ".venv/bin/python", checkout / "benchmarks/training.py", "--system", system, "--train", train]
-    command += ["--minibatches", options.minibatches, *(word for setting in options.set for word in ("--set", setting))]
+    command += ["--minibatches", options.minibatches, *(word for file in options.config for word in ("--config", file))]
+    command += [word for setting in options.set for word in ("--set", setting)]
     return int(re.search(r"(\d+) tokens/s", printed(command, cwd=str(checkout))).group(1))
 
 
