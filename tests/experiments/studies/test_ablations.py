@@ -11,7 +11,8 @@ from experiments.engine.treebank import Treebank
 from experiments.studies import ablations
 from experiments.studies.ablations import OURS, SHORT, THEIRS, Measured, Plan, Row, Score
 from mh4.errors import InputError
-from mh4.parser.config import Config
+from mh4.parser import systems
+from mh4.parser.config import Config, as_toml, with_settings
 from mh4.parser.systems import SYSTEMS
 
 PLAN = Plan.read(ablations.PLAN)
@@ -217,6 +218,14 @@ def test_rows_of_ones_own_are_tried_against_the_defaults(train, stand_in, tmp_pa
     assert " ROWS='mine.toml symbols' " in changed["reproduce"] and str(tmp_path) not in changed["reproduce"]
     assert train(*asked, "--length", "full") == 0
     assert "Full length, our settings" in (tmp_path / "home" / "results" / "ablations-mine.md").read_text(encoding="utf-8")
+
+
+def test_the_larger_network_is_the_row_that_was_chosen():
+    """experiments/settings/large.toml is the row whose effects are recorded."""
+    plan = Plan.read(ablations.PLAN).with_rows_of(str(ROOT / "experiments" / "studies" / "large.toml"))
+    (row,) = [row for row in plan.rows if row.name == "wide-deep-words"]
+    large = systems.settings([str(ROOT / "experiments" / "settings" / "large.toml")], "mh5-arcs")
+    assert large == with_settings(Config(), ["%s=%s" % (name, as_toml(value)) for name, value in row.values.items()]) != Config()
 
 
 @pytest.mark.parametrize(
